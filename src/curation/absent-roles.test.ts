@@ -27,7 +27,7 @@ const met = (
 
 /** What a step learns from, without curations. */
 const usable = async (...members: readonly Episode[]): Promise<readonly RoleGroup[]> => {
-  const moment = { step: 1, round: 0, batch: 1, minimumMembers: 1, seed: 1, memory: {} };
+  const moment = { step: 1, round: 0, batch: 1, minimumMembers: 1, seed: 1, memory: {}, whole: true };
   const { learned } = await curate([madeGroup(...members)], new Map(), { ...moment, read: async () => [] });
   return learned;
 };

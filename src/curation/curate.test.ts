@@ -28,7 +28,7 @@ const stored: Group = { step: 1, group: 7, members: [first, branch] };
 const chooses = (
   name: string,
   choose: (groups: readonly Group[], isIn: (episode: Episode) => boolean) => Chosen,
-  more: Pick<Partial<DefinedCuration>, never> & { weighs?: true } = {},
+  more: { weighs?: true; inserts?: true } = {},
 ) =>
   defineCuration({
     name,
@@ -37,8 +37,17 @@ const chooses = (
   });
 
 function curated(groups: readonly Group[], ...curations: readonly DefinedCuration[]): Promise<Curated> {
+  return curatedIn(true, groups, ...curations);
+}
+
+/** @param whole whether these are all groups of the step */
+function curatedIn(
+  whole: boolean,
+  groups: readonly Group[],
+  ...curations: readonly DefinedCuration[]
+): Promise<Curated> {
   return curate(groups, new Map(curations.map((one) => [one.name, one.create()] as const)), {
-    ...{ step: 2, round: 0, batch: groups.length, minimumMembers: 2, seed: 1, memory: {} },
+    ...{ step: 2, round: 0, batch: groups.length, minimumMembers: 2, seed: 1, memory: {}, whole },
     read: async (keys: readonly EpisodeKey[]) =>
       keys.some((key) => stored.members.some((own) => keyText(own.key) === keyText(key))) ? [stored] : [],
   });
@@ -130,21 +139,40 @@ test('what two curations insert is there once, as the first left it', async () =
       { group: 'new' as const, episode: first.key },
     ],
   });
-  const { groups } = await curated([groupOf(0, 1, 0)], chooses('insert', insert), chooses('again', again));
+  const inserting = [
+    chooses('insert', insert, { inserts: true }),
+    chooses('again', again, { inserts: true }),
+  ];
+  const { groups } = await curated([groupOf(0, 1, 0)], ...inserting);
   expect(groups.map(({ members }) => members.map(({ key }) => keyText(key)))).toEqual([
     ['2/0/0', '2/0/1', '1/7/0', '1/7/1'],
   ]);
 });
 
-test('groups are found to be constant after insertion', async () => {
+test.each(['insert', 'look'])(
+  'groups are found to be constant after insertion, whichever stands first: %s',
+  async (begins) => {
+    const insert = chooses('insert', () => ({ insert: [{ group: 0, episode: first.key }] }), {
+      inserts: true,
+    });
+    const seen: number[][] = [];
+    const look = chooses('look', (groups) => {
+      seen.push(groups.flatMap(({ members }) => members.map(({ outcome }) => outcome.agent!)));
+      return {};
+    });
+    await curated([groupOf(0, 1, 1)], ...(begins === 'insert' ? [insert, look] : [look, insert]));
+    expect(seen).toEqual([[1, 1, 5]]);
+  },
+);
+
+test('whoever inserts without saying so does it first and into a whole step, or not at all', async () => {
   const insert = chooses('insert', () => ({ insert: [{ group: 0, episode: first.key }] }));
-  const seen: number[][] = [];
-  const look = chooses('look', (groups) => {
-    seen.push(groups.flatMap(({ members }) => members.map(({ outcome }) => outcome.agent!)));
-    return {};
-  });
-  await curated([groupOf(0, 1, 1)], insert, look);
-  expect(seen).toEqual([[1, 1, 5]]);
+  const look = chooses('look', () => ({}));
+  const groups = [groupOf(0, 1, 1)];
+  expect((await curated(groups, insert, look)).groups[0]!.members).toHaveLength(3);
+  const refused = /Curation "insert" inserts episodes after another.*and does not say so.*inserts: true/;
+  await expect(curated(groups, look, insert)).rejects.toThrow(refused);
+  await expect(curatedIn(false, groups, insert)).rejects.toThrow(refused);
 });
 
 test.each([

@@ -1,12 +1,14 @@
-/** The curations of a run, one after another: insertion, then what is compared, then what is learned from. */
+/** The curations of a run, one after another, those that insert first: what is compared is known only then. */
 
+import { badDefinition } from '../core/definition.ts';
 import type { Choice, Episode, Group, Role } from '../core/episode.ts';
 import { keyText } from '../core/episode-key.ts';
+import type { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json/json.ts';
 import { Rng } from '../core/rng.ts';
 import { type RoleGroup, roleGroups } from '../core/trajectory.ts';
 import { withAbsentRoles } from './absent-roles.ts';
-import type { OpenCuration } from './curation.ts';
+import type { Insertion, OpenCuration } from './curation.ts';
 import { insertEpisodes, type ReadGroups } from './insert.ts';
 import { keepUsable, type UsableGroups, withMembers } from './usable.ts';
 
@@ -18,6 +20,8 @@ export interface CurationMoment {
   /** A group with fewer usable episodes is dropped. */
   readonly minimumMembers: number;
   readonly seed: string | number;
+  /** Whether the groups are all of the step, not a part of them. */
+  readonly whole: boolean;
   /** Of each curation, by its name. */
   readonly memory: Readonly<Record<string, Json>>;
   readonly read: ReadGroups;
@@ -52,7 +56,8 @@ export async function curate(
   let usable = keepUsable(roles, minimumMembers);
   let wanted = 0;
   const brought = new Set<string>();
-  for (const [name, curation] of curations) {
+  let isFirst = true;
+  for (const [name, curation] of insertingFirst(curations)) {
     const left = choices.of(usable.groups);
     const isIn = (episode: Episode, role: Role): boolean => left.get(episode)?.has(role) ?? false;
     const given = withMembers(groups, (episode) => left.has(episode));
@@ -63,6 +68,7 @@ export async function curate(
     // No curation sees what an earlier one left out of the baseline: an episode that was brought once stays as that left it.
     const insert = (chosen.insert ?? []).filter(({ episode }) => !brought.has(keyText(episode)));
     if (insert.length > 0) {
+      if (!curation.inserts && !(isFirst && moment.whole)) throw undeclared(curation, insert);
       const joined = await insertEpisodes(groups, given, insert, moment.read, curation.subject);
       for (const { episode } of insert) brought.add(keyText(episode));
       for (const { key } of joined.prefixes) brought.add(keyText(key));
@@ -73,6 +79,7 @@ export async function curate(
       for (const episode of joined.prefixes)
         for (const role of Object.keys(episode.outcome)) choices.add(episode, role, leave);
     }
+    isFirst = false;
     if (chosen.choice) {
       for (const [episode, ofRoles] of choices.of(usable.groups)) {
         for (const role of ofRoles) choices.add(episode, role, chosen.choice(episode, role));
@@ -81,6 +88,20 @@ export async function curate(
   }
   return { groups, usable, wanted, learned: withAbsentRoles(choices.applied(usable.groups), roles) };
 }
+
+/** Otherwise as in the settings. */
+function insertingFirst(curations: ReadonlyMap<string, OpenCuration>): [string, OpenCuration][] {
+  return [...curations].sort(([, a], [, b]) => Number(b.inserts) - Number(a.inserts));
+}
+
+/** One that does not say that it inserts may do so where it is asked first all the same. */
+const undeclared = ({ subject }: OpenCuration, insert: readonly Insertion[]): TurnwiseError =>
+  badDefinition(
+    subject,
+    'inserts episodes after another curation was asked, or into a part of a step, and does not say so',
+    insert[0],
+    'inserts: true in its definition',
+  );
 
 /** What was chosen so far about roles of episodes; where nothing was, they are in everything. */
 class Choices {

@@ -41,6 +41,8 @@ export interface Curation<O extends object, M extends Json> extends Remembers<O,
   readonly weighs?: true;
   /** Whether it gives advantages itself, to episodes that are not compared. Refused for recipes without credit, and with a critic. */
   readonly credits?: true;
+  /** Whether it inserts episodes: it is asked before those that do not. Refused for steps that are learned in parts. */
+  readonly inserts?: true;
   /** Whether it may want further rounds. Refused for steps that are played ahead or learned in parts, which have one. */
   readonly rounds?: true;
   /** Whether it looks at episodes as those of one role. Refused for environments with several. */
@@ -56,18 +58,21 @@ export interface Curation<O extends object, M extends Json> extends Remembers<O,
 export interface DefinedCuration extends Defined<'curation', OpenCuration> {
   readonly weighs: boolean;
   readonly credits: boolean;
+  readonly inserts: boolean;
   readonly rounds: boolean;
   readonly oneRole: boolean;
 }
 
 /** A curation with its options. */
 export interface OpenCuration extends Remembering {
+  readonly inserts: boolean;
   choose(groups: readonly Group[], now: Now & ChoiceRound): Chosen;
 }
 
 /**
- * Define a curation. Several compose: each sees what the ones before it left, and their choices are multiplied. Insertion comes
- * first, then groups are found to be constant, then advantages are normalised.
+ * Define a curation. Several compose: each sees what the ones before it left, and their choices are multiplied. Those that
+ * insert are asked first, the others in the order of the settings: insertion, then groups are found to be constant, then
+ * advantages are normalised.
  *
  * An inserted episode is read by its key and becomes a line of the group that it joins: with its key, and with new credit.
  * A memory that holds the key keeps the episode readable.
@@ -89,8 +94,9 @@ export interface OpenCuration extends Remembering {
 export function defineCuration<O extends object = Record<never, never>, M extends Json = null>(
   definition: Curation<O, M>,
 ): DefinedCuration {
-  const { weighs = false, credits = false, rounds = false, oneRole = false } = definition;
+  const { weighs = false, credits = false, inserts = false, rounds = false, oneRole = false } = definition;
   const defined = defineRemembering('curation', definition, ({ at, subject }) => ({
+    inserts,
     choose(groups: readonly Group[], { round, batch, isIn, ...now }: Now & ChoiceRound): Chosen {
       const chosen = callDefinition(subject, () =>
         definition.choose(groups, { ...at(now), round, batch, isIn }),
@@ -109,7 +115,7 @@ export function defineCuration<O extends object = Record<never, never>, M extend
       };
     },
   }));
-  return { ...defined, weighs, credits, rounds, oneRole };
+  return { ...defined, weighs, credits, inserts, rounds, oneRole };
 }
 
 function requireChosen(chosen: Chosen, groups: readonly Group[], subject: string): void {

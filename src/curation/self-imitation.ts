@@ -30,6 +30,7 @@ export const selfImitationReplay: DefinedCuration = defineCuration({
   summary: 'beside fresh episodes, with growing weight, earlier ones that did better than groups do',
   weighs: true,
   credits: true,
+  inserts: true,
   oneRole: true,
   options: z.strictObject({
     coefficient: z.number().min(0).default(1).describe('Weight of replayed episodes after the warm-up'),

@@ -22,6 +22,7 @@ const leave: Choice = { inBaseline: false, inLoss: false, weight: 0 };
 export const successReplay: DefinedCuration = defineCuration({
   name: 'success-replay',
   summary: 'an earlier success at its task joins a group that failed',
+  inserts: true,
   oneRole: true,
   options: z.strictObject({
     mean: z.number().default(0.2).describe('A group fails whose mean outcome is below this, …'),

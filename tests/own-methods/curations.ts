@@ -78,6 +78,7 @@ export const successReplay = defineCuration({
     keep: z.number().min(0).max(1).default(0.8).describe('Share of turns that are learned from'),
   }),
   weighs: true,
+  inserts: true,
   start: (): Successes => ({}),
   choose(groups, { memory, rng, options }) {
     const insert: Insertion[] = [];
@@ -133,6 +134,7 @@ export const spear = defineCuration({
     size: z.number().min(0).default(16).describe('Replayed once there are one and a half times as many'),
     tolerate: z.int().min(1).default(5).describe('Steps for which an episode is kept'),
   }),
+  inserts: true,
   start: (): Buffer => ({ buffer: [], means: [] }),
   choose(_groups, { memory, options, step }) {
     const sorted = [...memory.means].sort((a, b) => a - b);

@@ -61,6 +61,14 @@ test('what looks at whole steps is refused where they are learned in parts', () 
   expect(refusal({ batches: { parts: 1 } }, 'spear-sil')).toBe('fits');
 });
 
+test('curations that insert are refused where a step is learned in parts', () => {
+  expect(refusal({ batches: { parts: 2 }, curation: { 'self-imitation': {} } })).toMatchInlineSnapshot(
+    `"The recipe "grpo" cannot be used for frozen-lake: it needs curations that insert nothing (batches.parts is 2, and curation "self-imitation" would bring its episodes into every part)."`,
+  );
+  const ahead = { maxStaleness: 1, order: 'ended' as const };
+  expect(refusal({ batches: ahead, curation: { 'success-replay': {} } })).toBe('fits');
+});
+
 test('curations that want further rounds are refused where a step has one', () => {
   expect(
     refusal({ batches: { maxStaleness: 1 }, curation: { 'dynamic-sampling': {} } }),

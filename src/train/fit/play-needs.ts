@@ -157,6 +157,7 @@ export function needsOfParts(recipe: Recipe, config: TrainConfig, catalogue: Cat
   const { batches, credit, curation, objective } = config;
   const needs = (met: boolean, what: string): Need => ({ of: 'recipe', what, met: () => met });
   const rounds = Object.keys(curation).find((name) => catalogue.curations.find(name).rounds);
+  const inserting = Object.keys(curation).find((name) => catalogue.curations.find(name).inserts);
   const method = catalogue.credit.find(credit.method);
   const shaping = Object.keys(credit.shape).find((name) => catalogue.shapings.find(name).wholeSteps);
   const whole = !readsCredit(recipe, config)
@@ -181,6 +182,10 @@ export function needsOfParts(recipe: Recipe, config: TrainConfig, catalogue: Cat
           needs(
             whole === undefined,
             `credit that compares within groups and remembers nothing (${parts}, and ${whole} looks at whole steps)`,
+          ),
+          needs(
+            inserting === undefined,
+            `curations that insert nothing (${parts}, and curation "${inserting}" would bring its episodes into every part)`,
           ),
           needs(
             objective.entropySmoothing === 0,

@@ -91,6 +91,25 @@ test('curations see what those before them left', async () => {
   expect((await playOnce(other)).learned.map(({ id }) => id)).toEqual(['1/1', '1/2']);
 });
 
+test('replay comes before dynamic sampling, whichever the settings name first: a failed group is worth learning from', async () => {
+  const settings = { curation: { 'dynamic-sampling': { rounds: 3 }, 'success-replay': {} } };
+  const learner = learnerOf(settings, (group) => (group === 0 ? [0, 0] : [0, 1]));
+  const success = playedEpisode(0, [{ reward: 1 }], { key: madeKey({ group: 5 }) });
+  const archive = new Archive(async () => [{ step: 1, group: 5, members: [success] }]);
+  const first = initialMemory(learner);
+  const memory = {
+    ...first,
+    curation: { ...first.curation, 'success-replay': [['train/0', [success.key]]] },
+  };
+  const again = { ...learner, archive, world: { ...learner.world, tasks: () => ({ size: 1, at: () => 0 }) } };
+  const { learned, played } = await playOnce(again as Learner, 2, memory);
+  expect(played).toHaveLength(2);
+  expect(learned.map(({ members }) => members.map(({ id }) => id))).toEqual([
+    ['2/0/1', '1/5/0'],
+    ['2/1/0', '2/1/1'],
+  ]);
+});
+
 test('a source is asked until it gives none, and scores what depends on other groups', async () => {
   const proposer = defineTasks({
     name: 'proposer',

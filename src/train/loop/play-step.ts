@@ -61,6 +61,7 @@ export function stepActor(
     const chosen = await curate(groups, curations, {
       ...{ step, round: known.round, batch: own.rollout.tasks, seed: own.seed, memory: memory().curation },
       minimumMembers: own.rollout.minimumMembers,
+      whole: own.batches.parts === 1,
       read: (keys) => archive.read(keys),
       ...(seats && { learned: (roles) => playedBy(roles, seats.isLearner) }),
     });
