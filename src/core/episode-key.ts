@@ -1,6 +1,6 @@
 /** Keys of episodes as text, for people and for names of random streams. Nothing ever parses such a text. */
 
-import type { EpisodeKey, Place } from './episode.ts';
+import type { Episode, EpisodeKey, Group, Place } from './episode.ts';
 import type { Json } from './json/json.ts';
 
 /** For people, and unique in a run: `12/3/0`, or `test/12/3/0` where the task is not one of training. */
@@ -12,6 +12,14 @@ export function keyText({ split, step, group, member }: EpisodeKey): string {
 /** For people, and unique in a run: `12/3/0#4` is after transition 4. */
 export function placeText({ episode, transition }: Place): string {
   return `${keyText(episode)}#${transition}`;
+}
+
+/** Whether the episode was played in this group; otherwise a curation inserted it. A group may be learned from in a later step. */
+export function isPlayedIn(
+  { step, group }: Pick<Group, 'step' | 'group'>,
+  { key }: Pick<Episode, 'key'>,
+): boolean {
+  return key.step === step && key.group === group;
 }
 
 /** Every part of the key, for the name of a random stream. */

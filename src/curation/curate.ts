@@ -69,7 +69,10 @@ export async function curate(
     const insert = (chosen.insert ?? []).filter(({ episode }) => !brought.has(keyText(episode)));
     if (insert.length > 0) {
       if (!curation.inserts && !(isFirst && moment.whole)) throw undeclared(curation, insert);
-      const joined = await insertEpisodes(groups, given, insert, moment.read, curation.subject);
+      const joined = await insertEpisodes(groups, given, insert, moment.read, {
+        step,
+        subject: curation.subject,
+      });
       for (const { episode } of insert) brought.add(keyText(episode));
       for (const { key } of joined.prefixes) brought.add(keyText(key));
       groups = joined.groups;

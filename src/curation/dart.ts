@@ -58,9 +58,9 @@ export const dart: DefinedTasks = defineTasks({
       };
     });
   },
-  remember(groups, { memory, step, options: { decay } }) {
+  remember(groups, { memory, options: { decay } }) {
     const before = new Map(memory.map((own) => [own[0], own]));
-    const played = successRates(groups, step);
+    const played = successRates(groups);
     const now = [...played].map(([task, { rates, longest }]) => {
       const [, rate = mean(rates), most = 0] = before.get(task) ?? [];
       return [task, decay * rate + (1 - decay) * mean(rates), Math.max(most, longest)] as const;

@@ -14,7 +14,7 @@
 
 import { z } from 'zod';
 import type { Episode, Group, Place } from '../core/episode.ts';
-import { placeText } from '../core/episode-key.ts';
+import { isPlayedIn, placeText } from '../core/episode-key.ts';
 import { user } from '../core/messages.ts';
 import type { Rng } from '../core/rng.ts';
 import { populationStd } from '../core/statistics.ts';
@@ -61,8 +61,7 @@ export const exit: DefinedTasks = defineTasks({
       return { task: { place: entry.place }, members, ...(told && { say: [user(options.say)] }) };
     });
   },
-  remember: (groups, { memory, step, options, rng }) =>
-    updatePlaces(memory, groups, { step, ...options }, rng),
+  remember: (groups, { memory, options, rng }) => updatePlaces(memory, groups, options, rng),
 });
 
 /** A place, with a chance in proportion to its weight; undefined where no weight is above 0. */
@@ -80,7 +79,6 @@ export function drawPlace(
 }
 
 interface Kept {
-  readonly step: number;
   readonly size: number;
   readonly places: number;
   readonly least: number;
@@ -90,13 +88,13 @@ interface Kept {
 export function updatePlaces(
   pool: PlacePool,
   groups: readonly Group[],
-  { step, size, places, least }: Kept,
+  { size, places, least }: Kept,
   rng: Rng,
 ): PlacePool {
   const next = new Map(pool.map((entry) => [placeText(entry.place), entry]));
   for (const group of groups) {
     // Those that a curation inserted began elsewhere.
-    const members = group.members.filter(({ key }) => key.step === step);
+    const members = group.members.filter((episode) => isPlayedIn(group, episode));
     const [role, ...others] = new Set(members.flatMap((episode) => trainedRoles(chainOf(group, episode))));
     if (role === undefined || others.length > 0 || members.length < 2) continue;
     const variance = populationStd(members.map(({ outcome }) => outcome[role] ?? 0)) ** 2;

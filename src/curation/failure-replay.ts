@@ -36,8 +36,8 @@ export const failureReplay: DefinedTasks = defineTasks({
       .fresh(wanted)
       .map((index, place) => ({ task: { split: 'train', index: again[place] ?? index }, members }));
   },
-  remember(groups, { memory, step, options }) {
-    const played = successRates(groups, step);
+  remember(groups, { memory, options }) {
+    const played = successRates(groups);
     const failed = [...played].filter(([, { rates }]) => mean(rates) <= options.rate).map(([task]) => task);
     return [...memory.filter((task) => !played.has(task)), ...failed].slice(-CAPACITY);
   },

@@ -28,11 +28,11 @@ export const guidance: DefinedTasks = defineTasks({
     share: z.number().min(0).max(1).default(1).describe('Share of the failed tasks that are attempted again'),
     strip: z.boolean().default(true).describe('Learn from guided attempts as if nobody had guided them'),
   }),
-  next({ step, round, wanted, members, groups, tasks, options, rng }) {
+  next({ round, wanted, members, groups, tasks, options, rng }) {
     const fresh = (count: number): GroupRequest[] =>
       tasks.fresh(count).map((index) => ({ task: { split: 'train', index }, members }));
     if (round === 0) return fresh(wanted);
-    const again = round > options.levels ? [] : failedLast(groups, step, options.rate);
+    const again = round > options.levels ? [] : failedLast(groups, options.rate);
     const drawn = rng.shuffle(again).slice(0, Math.round(options.share * again.length));
     const guided = drawn.flatMap((index): GroupRequest[] => {
       const said = tasks.guidance?.(index, round);
@@ -45,8 +45,8 @@ export const guidance: DefinedTasks = defineTasks({
 });
 
 /** Tasks that failed in the last group that played them, in the order in which they were played. */
-function failedLast(groups: readonly Group[], step: number, rate: number): number[] {
-  return [...successRates(groups, step)]
+function failedLast(groups: readonly Group[], rate: number): number[] {
+  return [...successRates(groups)]
     .filter(([, { rates }]) => mean(rates.slice(-1)) <= rate)
     .map(([task]) => task);
 }

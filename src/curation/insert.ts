@@ -18,7 +18,7 @@ export interface Inserted {
 
 /**
  * @param given the groups that the places of `insertions` count
- * @param subject whose insertions they are, for messages
+ * @param subject whose insertions they are, for messages; `step` is the one that learns from them
  * @throws TurnwiseError `definition-invalid` for an episode that is there already, or that is not stored
  */
 export async function insertEpisodes(
@@ -26,7 +26,7 @@ export async function insertEpisodes(
   given: readonly Group[],
   insertions: readonly Insertion[],
   read: ReadGroups,
-  subject: string,
+  { step, subject }: { readonly step: number; readonly subject: string },
 ): Promise<Inserted> {
   const stored = await read(insertions.map(({ episode }) => episode));
   const sources = new Map(stored.flatMap((group) => group.members.map(({ key }) => [keyText(key), group])));
@@ -59,8 +59,9 @@ export async function insertEpisodes(
     }
     members.push(found);
   }
-  const [{ step } = { step: 0 }] = groups;
-  const next = Math.max(-1, ...groups.map(({ group }) => group)) + 1;
+  // A fresh group has the number of none that this step learns from, nor of one that played its members.
+  const own = insertions.filter(({ episode }) => episode.step === step).map(({ episode }) => episode.group);
+  const next = Math.max(-1, ...groups.map(({ group }) => group), ...own) + 1;
   const fresh = [...joining]
     .filter(([place]) => typeof place === 'string')
     .map(([, members], index): Group => ({ step, group: next + index, members }));

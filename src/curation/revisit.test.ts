@@ -4,15 +4,16 @@ import { Rng } from '../core/rng.ts';
 import { madeGroup, madeKey, playedEpisode } from '../core/testing/made-episodes.ts';
 import { drawFromPool, updatePool } from './revisit.ts';
 
-const playedGroup = (task: number, ...successes: boolean[]): Group =>
-  madeGroup(
-    ...successes.map((success, member) =>
-      playedEpisode(member, [{}], {
-        key: madeKey({ task, group: task, member }),
-        success: { agent: success },
-      }),
-    ),
-  );
+const playedGroup = (task: number, ...successes: boolean[]): Group => ({
+  step: 1,
+  group: task,
+  members: successes.map((success, member) =>
+    playedEpisode(member, [{}], {
+      key: madeKey({ task, group: task, member }),
+      success: { agent: success },
+    }),
+  ),
+});
 
 test('a task stays until a whole group solves it', () => {
   const once = updatePool(

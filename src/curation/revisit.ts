@@ -10,6 +10,7 @@
 
 import { z } from 'zod';
 import type { Group } from '../core/episode.ts';
+import { isPlayedIn } from '../core/episode-key.ts';
 import type { Rng } from '../core/rng.ts';
 import { type DefinedTasks, defineTasks } from './task-source.ts';
 
@@ -43,7 +44,8 @@ export const revisit: DefinedTasks = defineTasks<{ readonly share: number }, Tas
 /** The pool after a step: solved tasks leave, unsolved ones enter or move to the end. */
 export function updatePool(pool: TaskPool, groups: readonly Group[]): TaskPool {
   const played = new Map(
-    groups.flatMap(({ members }) => {
+    groups.flatMap((group) => {
+      const members = group.members.filter((episode) => isPlayedIn(group, episode));
       const [first] = members;
       if (!first || typeof first.key.task !== 'number' || Object.keys(first.outcome).length > 1) return [];
       return [[first.key.task, members] as const];

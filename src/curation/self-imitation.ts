@@ -13,7 +13,7 @@
 
 import { z } from 'zod';
 import type { Choice, EpisodeKey, Group } from '../core/episode.ts';
-import { keyText } from '../core/episode-key.ts';
+import { isPlayedIn, keyText } from '../core/episode-key.ts';
 import { mean } from '../core/statistics.ts';
 import { chainOf, trainedRoles } from '../core/trajectory.ts';
 import { isReplayed, recalibratedAdvantage, replayWeight } from '../objective/imitation/self-imitation.ts';
@@ -66,7 +66,7 @@ export const selfImitationReplay: DefinedCuration = defineCuration({
   remember(groups, { memory, step, options }): Memory {
     const recent = ([own]: readonly [number, number]): boolean => step - own < options.age;
     const fresh = groups.flatMap((group) => {
-      const own = group.members.filter(({ key }) => key.step === step);
+      const own = group.members.filter((episode) => isPlayedIn(group, episode));
       return own.length === 0 ? [] : [{ group, own }];
     });
     const kept = fresh.flatMap(({ group, own }) =>

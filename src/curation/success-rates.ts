@@ -1,6 +1,7 @@
 /** How the tasks of a step went: what sources of tasks remember. */
 
 import type { Group } from '../core/episode.ts';
+import { isPlayedIn } from '../core/episode-key.ts';
 import { chainOf, trainedRoles } from '../core/trajectory.ts';
 
 export interface PlayedTask {
@@ -11,10 +12,10 @@ export interface PlayedTask {
 }
 
 /** The tasks with an index, where the policy plays one role. Episodes that a curation inserted do not count. */
-export function successRates(groups: readonly Group[], step: number): Map<number, PlayedTask> {
+export function successRates(groups: readonly Group[]): Map<number, PlayedTask> {
   const played = new Map<number, PlayedTask>();
   for (const group of groups) {
-    const members = group.members.filter(({ key }) => key.step === step);
+    const members = group.members.filter((episode) => isPlayedIn(group, episode));
     const [role, ...others] = new Set(members.flatMap((episode) => trainedRoles(chainOf(group, episode))));
     const task = members[0]?.key.task;
     if (typeof task !== 'number' || role === undefined || others.length > 0) continue;

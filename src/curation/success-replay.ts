@@ -8,7 +8,7 @@
 
 import { z } from 'zod';
 import type { Choice, Episode, EpisodeKey, Group, Role } from '../core/episode.ts';
-import { keyText } from '../core/episode-key.ts';
+import { isPlayedIn, keyText } from '../core/episode-key.ts';
 import { mean, populationStd } from '../core/statistics.ts';
 import { chainOf, trainedRoles } from '../core/trajectory.ts';
 import { type DefinedCuration, defineCuration, type Insertion } from './curation.ts';
@@ -66,7 +66,7 @@ export const successReplay: DefinedCuration = defineCuration({
     }
     return { insert, choice: (episode) => (replaced.has(episode) ? leave : learn) };
   },
-  remember: (groups, { memory, step, options }) => remembered(memory, groups, step, options),
+  remember: (groups, { memory, options }) => remembered(memory, groups, options),
 });
 
 /** What the policy's role earned. */
@@ -92,12 +92,12 @@ interface Kept {
 }
 
 /** With the successes of this step; those that were inserted into it are known already. */
-function remembered(memory: Successes, groups: readonly Group[], step: number, kept: Kept): Successes {
+function remembered(memory: Successes, groups: readonly Group[], kept: Kept): Successes {
   const next = new Map(memory);
   for (const group of groups) {
     for (const episode of group.members) {
       const { key } = episode;
-      if (key.step !== step || earnedIn(group, episode).outcome <= kept.least) continue;
+      if (!isPlayedIn(group, episode) || earnedIn(group, episode).outcome <= kept.least) continue;
       const task = taskOf(key);
       const episodes = [...(next.get(task) ?? []), key].slice(-kept.size);
       next.delete(task);

@@ -91,7 +91,7 @@ const match = (step: number, learner: string, other: string, ...earned: readonly
 });
 
 describe('the standing', () => {
-  const at = { step: 3, players: ['self@0', 'dice'], decay: 1, k: 32 };
+  const at = { players: ['self@0', 'dice'], decay: 1, k: 32 };
 
   test('a group is a match: three wins of four at equal ratings are 8 points', () => {
     const before = { rating: 1000, members: {} };
@@ -110,7 +110,7 @@ describe('the standing', () => {
     const groups = [
       match(3, 'first', 'dice', 0, 0),
       match(3, 'first', 'learner', 1, 1),
-      match(2, 'first', 'dice', 5),
+      { ...match(2, 'first', 'dice', 5), step: 3 },
     ];
     const { rating, members } = afterMatches(before, groups, at);
     expect(rating).toBe(1000);

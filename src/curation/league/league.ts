@@ -11,6 +11,7 @@
 import { z } from 'zod';
 import { badDefinition } from '../../core/definition.ts';
 import type { ByRole, Group, Role } from '../../core/episode.ts';
+import { isPlayedIn } from '../../core/episode-key.ts';
 import type { Rng } from '../../core/rng.ts';
 import { type DefinedTasks, defineTasks } from '../task-source.ts';
 import { fictitiousShares, placeAt, sharesOf, WEIGHTINGS } from './draw.ts';
@@ -163,8 +164,8 @@ export function defineLeague({ name, summary = '', weigh }: LeagueDefinition): D
         };
       });
     },
-    remember: (groups, { step, memory, options: own, players }) =>
-      afterMatches(memory, groups, { step, players, ...own }),
+    remember: (groups, { memory, options: own, players }) =>
+      afterMatches(memory, groups, { players, ...own }),
     metrics: ({ memory: { rating, members } }) => {
       const all = Object.entries(members);
       const met = all.filter(([, { games }]) => games > 0);
@@ -215,7 +216,6 @@ const newcomer = (name: string, { rating }: Standing): Member => ({
 });
 
 interface Matches extends Pick<LeagueOptions, 'decay' | 'k'> {
-  readonly step: number;
   /** Members from now on. */
   readonly players: readonly string[];
 }
@@ -224,12 +224,12 @@ interface Matches extends Pick<LeagueOptions, 'decay' | 'k'> {
 export function afterMatches(
   before: Standing,
   groups: readonly Group[],
-  { step, players, decay, k }: Matches,
+  { players, decay, k }: Matches,
 ): Standing {
   const members = new Map(Object.entries(before.members));
   let { rating } = before;
   for (const group of groups) {
-    for (const [name, match] of matchesOf(group, step)) {
+    for (const [name, match] of matchesOf(group)) {
       const member = members.get(name);
       if (member === undefined && !players.includes(name)) continue;
       const known = member ?? newcomer(name, before);
@@ -248,11 +248,10 @@ export function afterMatches(
 }
 
 /** The games of a group against each other player, and the learner's points from them. */
-function matchesOf({ members }: Group, step: number): Map<string, Played> {
+function matchesOf(group: Group): Map<string, Played> {
   const matches = new Map<string, Played>();
-  // What a curation inserted was a match of another step.
-  for (const { key, seats, outcome } of members) {
-    if (key.step !== step) continue;
+  // What a curation inserted was counted when it was played.
+  for (const { seats, outcome } of group.members.filter((episode) => isPlayedIn(group, episode))) {
     const earned = new Map<string, number[]>();
     for (const [role, { player }] of Object.entries(seats))
       earned.set(player, [...(earned.get(player) ?? []), outcome[role] ?? 0]);

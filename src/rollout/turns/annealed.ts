@@ -29,7 +29,7 @@ export const annealed: DefinedTurns = defineTurns({
   start: ({ initial }): Window => ({ limit: initial, roles: 0, turns: 0, most: 0 }),
   limit: (_task, { memory }) => memory.limit,
   remember(groups, { step, memory, options }) {
-    const counts = turnCounts(groups, step).map(({ turns }) => turns);
+    const counts = turnCounts(groups).map(({ turns }) => turns);
     const roles = memory.roles + counts.length;
     const turns = counts.reduce((sum, own) => sum + own, memory.turns);
     const most = Math.max(memory.most, ...counts);

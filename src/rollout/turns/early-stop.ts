@@ -40,10 +40,10 @@ export const earlyStop: DefinedTurns = defineTurns({
     const budget = length === undefined ? most : Math.min(most, Math.ceil(length * tolerance));
     return turn >= budget ? { stop: 'early-stop' } : 'go on';
   },
-  remember(groups, { step, memory, options }) {
+  remember(groups, { memory, options }) {
     if (options.field !== '') return memory;
     const next = new Map(memory);
-    for (const { episode, turns, success } of turnCounts(groups, step)) {
+    for (const { episode, turns, success } of turnCounts(groups)) {
       if (!success) continue;
       const name = nameOf(episode.task);
       const shortest = Math.min(turns, next.get(name) ?? turns);

@@ -59,9 +59,9 @@ export const percentile: DefinedTurns = defineTurns({
     if (limits.includes(turn)) return said(options.extension);
     return left <= options.reminders ? said(options.reminder) : 'go on';
   },
-  remember(groups, { step, memory, options }) {
+  remember(groups, { memory, options }) {
     if (memory.length >= options.successes) return memory;
-    const seen = turnCounts(groups, step).filter(({ success }) => success);
+    const seen = turnCounts(groups).filter(({ success }) => success);
     return [...memory, ...seen.map(({ turns }) => turns)];
   },
 });

@@ -1,6 +1,7 @@
 /** How many turns episodes took: what turn controls remember of a step. */
 
 import type { Episode, Group, Role } from '../../core/episode.ts';
+import { isPlayedIn } from '../../core/episode-key.ts';
 import { chainOf, trainedRoles } from '../../core/trajectory.ts';
 
 /** One role of an episode, and the turns that it took. */
@@ -12,10 +13,10 @@ export interface TurnCount {
 }
 
 /** Of each role of the policy that took a turn, through the prefix of a branch. Episodes that a curation inserted are left out. */
-export function turnCounts(groups: readonly Group[], step: number): TurnCount[] {
+export function turnCounts(groups: readonly Group[]): TurnCount[] {
   return groups.flatMap((group) =>
     group.members
-      .filter(({ key }) => key.step === step)
+      .filter((episode) => isPlayedIn(group, episode))
       .flatMap((episode) => {
         const chain = chainOf(group, episode);
         return trainedRoles(chain).flatMap((role) => {

@@ -1,6 +1,7 @@
 /** Prompts of a step: what its groups are to read, and what the source of prompts makes of how they went. */
 
-import type { Group } from '../../core/episode.ts';
+import type { Episode, Group } from '../../core/episode.ts';
+import { isPlayedIn } from '../../core/episode-key.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { Message } from '../../core/messages.ts';
@@ -47,7 +48,7 @@ export async function tellPrompts(
   logged: Set<string> = new Set(),
 ): Promise<Told> {
   if (config.prompts.name === 'none') return { memory, metrics: {}, events: [] };
-  const told = promptedGroups(groups, step);
+  const told = promptedGroups(groups);
   const failures = new Map<string, number>();
   let calls = 0;
   const propose = async (messages: readonly Message[]): Promise<string | undefined> => {
@@ -121,11 +122,13 @@ function eventOf(
 const nameOf = (text: string): string =>
   [1, 2].map((seed) => hash32(text, seed).toString(16).padStart(8, '0')).join('');
 
-/** The groups that the step played, without failed episodes and those of earlier steps. */
-function promptedGroups(groups: readonly Group[], step: number): PromptedGroup[] {
-  // Episodes that go on from a place of an earlier step read what was asked for then.
-  return withMembers(
-    groups,
-    (episode) => isUsable(episode) && episode.key.step === step && !episode.startedAt,
-  ).map((group) => ({ prompt: group.members[0]?.prompt ?? '', group }));
+/** The groups of the step, without failed episodes and those that a curation inserted. */
+export function promptedGroups(groups: readonly Group[]): PromptedGroup[] {
+  return groups.flatMap((whole) => {
+    // Episodes that go on from a place of an earlier step read what was asked for then.
+    const isPrompted = (episode: Episode): boolean =>
+      isUsable(episode) && isPlayedIn(whole, episode) && !episode.startedAt;
+    const own = withMembers([whole], isPrompted);
+    return own.map((group) => ({ prompt: group.members[0]?.prompt ?? '', group }));
+  });
 }
