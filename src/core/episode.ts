@@ -212,6 +212,8 @@ export interface Episode {
   readonly task: Json;
   /** The instruction that it read, of a source of prompts; absent where there was none. */
   readonly prompt?: string;
+  /** What the source of its task told it before its first turn, or at the place where it started. */
+  readonly told?: readonly Message[];
   /** What it was told to help it, which it is learned from without. */
   readonly stripped?: readonly Message[];
   /** In a world of worlds: the name of the one that it was played in. */
@@ -221,8 +223,13 @@ export interface Episode {
   readonly tools: Readonly<Record<string, readonly ToolDeclaration[]>>;
   /** Who sits where. */
   readonly seats: ByRole<{ readonly player: string; readonly version: number }>;
-  /** The prefix, shared and not copied: up to a place, with its first `calls` calls. Calls and transitions count on. */
-  readonly branchedFrom?: Place & { readonly calls: number };
+  /** Turns that each role had; absent in records of earlier versions. */
+  readonly limit?: number;
+  /**
+   * The prefix, shared and not copied: up to a place, with its first `calls` calls. Calls and transitions count on. From there it
+   * met the chance of its origin, or one of its own.
+   */
+  readonly branchedFrom?: Place & { readonly calls: number; readonly chance?: 'fresh' };
   /** Its first calls and transitions are copies of what earlier steps played: up to these places, one after another. */
   readonly startedAt?: readonly Place[];
   /** What each role would have read next. */

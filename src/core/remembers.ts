@@ -43,6 +43,8 @@ export interface Remembering {
   readonly subject: string;
   /** With defaults filled in. */
   readonly options: object;
+  /** Whether its memory changes from step to step. */
+  readonly remembers: boolean;
   start(): Json;
   /** @throws TurnwiseError `definition-invalid`, `definition-failed`, as `start` */
   remember(groups: readonly Group[], now: Now): Json;
@@ -111,6 +113,7 @@ function remembering<O extends object, M extends Json>(
   return {
     subject,
     options,
+    remembers: definition.remember !== undefined,
     start: () => checked(callDefinition(subject, () => definition.start?.(options) ?? null)),
     remember: (groups, now) =>
       definition.remember

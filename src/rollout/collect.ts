@@ -106,7 +106,7 @@ export function episodeOf(
  * @throws EpisodeEnd where code of users keeps it from beginning
  */
 function optionsOf(request: EpisodeRequest, options: CollectOptions): CollectOptions {
-  const { failure, copied, seats } = request;
+  const { failure, replayed, copied = replayed, seats } = request;
   if (failure !== undefined) throw new EpisodeEnd('failed:environment', failure);
   const maxTurns = limitOf(request, options);
   if (maxTurns === options.maxTurns && !copied && !seats) return options;
@@ -146,9 +146,14 @@ async function playOrFail(request: EpisodeRequest, options: CollectOptions): Pro
     throw error;
   }
   const { prompt } = instructed;
-  const { say: stripped, strip } = request;
+  const { say, strip } = request;
   const episode = await play(instructed, own);
-  return { ...episode, ...(prompt && { prompt }), ...(strip && stripped && { stripped }) };
+  return {
+    ...episode,
+    limit: own.maxTurns,
+    ...(prompt && { prompt }),
+    ...(say && (strip ? { stripped: say } : { told: say })),
+  };
 }
 
 /** The request with the instruction that it has, or that all have, as the first of what is said. */

@@ -10,6 +10,7 @@ import type { AgentNames } from './agent-names.ts';
 import type { Context } from './context/strategy.ts';
 import type { KeptPlace } from './kept-place.ts';
 import type { CopiedPrefix } from './turns/copied-prefix.ts';
+import type { Replay } from './turns/replay.ts';
 import type { TurnRules } from './turns/turn-control.ts';
 import type { Watch } from './watch.ts';
 
@@ -68,6 +69,8 @@ export interface EpisodeRequest {
   readonly seats?: ByRole<string>;
   /** What it does first: what an earlier step did. */
   readonly copied?: CopiedPrefix;
+  /** What it does first, where it is a stored episode that is played again: in place of `copied` and `from`. */
+  readonly replayed?: Replay;
 }
 
 /** Decides after every transition but the last whether its place is kept, and owns those that are. */

@@ -87,11 +87,16 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
     for (const role of world.roles) policy.release?.(conversationOf(key, role));
   }
   const episode = recorder.finish(stop, failure, closing);
-  return request.copied ? { ...episode, startedAt: request.copied.places } : episode;
+  const { branchedFrom } = episode;
+  return {
+    ...episode,
+    ...(branchedFrom && request.chance === 'fresh' && { branchedFrom: { ...branchedFrom, chance: 'fresh' } }),
+    ...(request.copied && { startedAt: request.copied.places }),
+  };
 }
 
 function turnsOf(
-  { key, drawsAs, task, copied, say }: EpisodeRequest,
+  { key, drawsAs, task, replayed, copied = replayed, say }: EpisodeRequest,
   { turns: rules, seed, maxTurns }: EpisodeOptions,
 ): EpisodeTurns {
   return new EpisodeTurns({
@@ -99,6 +104,7 @@ function turnsOf(
     ...(drawsAs && { drawsAs }),
     ...(rules && { rules }),
     ...(copied && { copied }),
+    ...(replayed && { replayed }),
     ...(say && { say }),
   });
 }

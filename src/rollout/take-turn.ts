@@ -47,7 +47,7 @@ function freshFor(
   const observed = seat.problem === undefined ? shown : tellProblem(seat.problem, shown);
   const name = seat.thread.turns === 0 ? names?.[seat.role] : undefined;
   const named = name === undefined ? observed : addressed(observed, name);
-  return turns.shown(recorder.nextCall) ?? turns.withSaid(named, seat.said);
+  return turns.shown(recorder.nextCall, recorder.nextTransition) ?? turns.withSaid(named, seat.said);
 }
 
 function settingOf(

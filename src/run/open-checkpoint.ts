@@ -5,6 +5,7 @@ import type { SpendMeter } from '../server/gateway/spend.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import { type TrainConfig, trainConfigSchema } from '../train/config/config.ts';
 import { catalogueWith, OWN } from '../train/config/own-definitions.ts';
+import type { StageEnds } from '../train/config/stages.ts';
 import { Archive } from '../train/kit/archive.ts';
 import { createLearner, type Learner } from '../train/kit/learner.ts';
 import { defineRecipe } from '../train/recipes/recipe.ts';
@@ -23,25 +24,31 @@ export type OpenedCheckpoint = Learner & {
   readonly engine: OpenedEngine;
   /** Steps that it had learned. */
   readonly checkpointStep: number;
+  /** The last steps of measured stages that had ended by then. */
+  readonly stageEnds?: StageEnds;
   /** Ends the engine, and for an agent what it plays through. */
   close(): Promise<void>;
 };
 
+export interface CheckpointRequest extends ModelRequest, WorldRequest {
+  readonly spend?: SpendMeter;
+  /** Whether it has the turn control of the training, which goes on with episodes of it. */
+  readonly turns?: boolean;
+}
+
 /** A policy that a checkpoint holds, ready to play. */
-export async function openCheckpoint(
-  request: ModelRequest & WorldRequest & { readonly spend?: SpendMeter },
-): Promise<OpenedCheckpoint> {
+export async function openCheckpoint(request: CheckpointRequest): Promise<OpenedCheckpoint> {
   const run = RunDirectory.openForReading({ root: request.root, name: request.name, version });
   const file = readRunFile(run);
   const world = await worldOfRun(request, file);
-  const config = asPlayed(file.config);
+  const config = asPlayed(file.config, request.turns);
   // Whoever plays asks for no credit and no loss.
   const { context, turns } = config;
   const named = await catalogueOf({ context, turns }, request.definitions, request.name);
   const brings = [context, turns].some(({ name }) => name.startsWith(OWN));
   const owner = brings ? await recipeOfRun(request.name, file, request.definitions) : undefined;
   const catalogue = catalogueWith(owner, named);
-  const { engine, card, open, folder, step, instruction } = await openModel(request);
+  const { engine, card, open, folder, step, instruction, stageEnds } = await openModel(request);
   let agentRun: Awaited<ReturnType<typeof openAgentRun>> | undefined;
   let seats: OpenSeats | undefined;
   const close = async (): Promise<void> => {
@@ -71,7 +78,7 @@ export async function openCheckpoint(
       ...(seats && { seats }),
     });
     learner.instruction.text = instruction;
-    return { ...learner, engine, checkpointStep: step, close };
+    return { ...learner, engine, checkpointStep: step, ...(stageEnds && { stageEnds }), close };
   } catch (error) {
     await close();
     throw error;
@@ -79,7 +86,7 @@ export async function openCheckpoint(
 }
 
 /** Whoever plays asks for no tasks, curations, prompts and, mostly, turns of a training, whose code may be out of reach. */
-function asPlayed(config: TrainConfig): TrainConfig {
+function asPlayed(config: TrainConfig, keepsTurns = config.evaluation.turnControl): TrainConfig {
   const { tasks, turns, curation, prompts } = trainConfigSchema.parse({});
-  return { ...config, tasks, ...(!config.evaluation.turnControl && { turns }), curation, prompts };
+  return { ...config, tasks, ...(!keepsTurns && { turns }), curation, prompts };
 }

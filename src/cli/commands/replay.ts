@@ -49,16 +49,15 @@ export const replayCommand: Command<typeof options> = defineCommand({
     const { runs: root, to, step, label, attempt, json } = options;
     const run = new RunsFolder({ root, version }).find(name);
     const place = { ...placeOf(episode), ...(label && { label }) };
-    const recorded = await recordedBefore(run, { ...place, turns: Number.POSITIVE_INFINITY });
-    const goesOn = to !== undefined && to < recorded.turns.length;
+    const recorded = await recordedBefore(run, place);
+    const goesOn = to !== undefined && to < recorded.chain.transitions.length;
     const person = goesOn && options.policy === 'person' ? askInput(interrupts.signal) : undefined;
     const ended = new AbortController();
     const move = async (): Promise<PlayMove> => {
-      if (goesOn && !person) return { kind: 'rest' };
       const text = await person?.ask('  › ');
       if (text !== undefined) return { kind: 'type', text };
-      // Nobody goes on: the record ends here, or there is no more input.
-      ended.abort();
+      // There is no more input.
+      if (person) ended.abort();
       return { kind: 'rest' };
     };
     const { key, episode: before } = recorded;
@@ -87,16 +86,31 @@ export const replayCommand: Command<typeof options> = defineCommand({
     }
     if (json || !end) return;
     const paint = painter(console.colour);
-    const inWords = (success: Readonly<Record<string, boolean>>, stop: string, outcome: object): string =>
-      `${Object.values(success).some(Boolean) ? paint('green', '✓ solved') : paint('red', '✗ not solved')}  ${stop}, return ${Object.values(
-        outcome,
-      )
-        .map((value) => formatScore(Number(value)))
-        .join(' and ')}`;
-    if (goesOn) console.write(`\n  now     ${inWords(end.success, end.stop, end.outcome)}\n`);
-    console.write(`${goesOn ? '' : '\n'}  record  ${inWords(before.success, before.stop, before.outcome)}\n`);
+    const tellEnd = (name: string, { success, stop, outcome, failure }: Ended): void => {
+      const solved = Object.values(success).some(Boolean);
+      const returns = Object.values(outcome).map((value) => formatScore(Number(value)));
+      const verdict = solved ? paint('green', '✓ solved') : paint('red', '✗ not solved');
+      console.write(`  ${name}  ${verdict}  ${stop}, return ${returns.join(' and ')}\n`);
+      if (failure !== undefined) console.write(`          ${visible(failure)}\n`);
+    };
+    const { differs = [] } = end;
+    console.write('\n');
+    if (goesOn || differs.length > 0) tellEnd('now   ', end);
+    tellEnd('record', before);
+    if (differs.length > 0)
+      console.write(
+        paint('yellow', `Replayed, it did not end as it was recorded: another ${differs.join(' and ')}\n`),
+      );
   },
 });
+
+/** How an episode ended, played again or as it was recorded. */
+interface Ended {
+  readonly success: Readonly<Record<string, boolean>>;
+  readonly stop: string;
+  readonly outcome: object;
+  readonly failure?: string;
+}
 
 /** @throws TurnwiseError `option-value` */
 function placeOf(episode: string): {

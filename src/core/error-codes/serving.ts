@@ -30,6 +30,10 @@ export const serving = {
     meaning: 'An environment that is not pure cannot be taken back to a turn.',
     remedy: 'Play a task from its beginning.',
   },
+  'play-unrecorded': {
+    meaning: 'An episode cannot be gone on with as it was played: its run has not stored all that this needs.',
+    remedy: 'Replay all of it, or go on with an episode of a run that stores every step.',
+  },
   'play-unknown': {
     meaning: 'The episode that the page steers is over.',
     remedy: 'Begin another.',

@@ -8,14 +8,21 @@ import { placeText } from '../../core/episode-key.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { Chain } from '../../core/trajectory.ts';
 import type { Completion, Policy } from '../../policy/policy.ts';
+import { endOf, type Replay } from './replay.ts';
 
 export interface CopiedPrefix {
   /** Calls and transitions up to the place. */
   readonly calls: readonly Call[];
   readonly transitions: readonly Transition[];
   /** Where each part of it was played, the first first, and the place itself last. */
-  readonly places: readonly Place[];
+  readonly places: readonly PartEnd[];
 }
+
+/**
+ * Where a part ends, and what happens by chance from there on: the same stream goes on, or another one. Unless it says so, a
+ * session without snapshots stays with the stream that it has.
+ */
+export type PartEnd = Place & { readonly chance?: 'same' | 'fresh' };
 
 /**
  * What an episode did up to a place.
@@ -45,20 +52,36 @@ export function prefixAt(
   return { calls: calls.slice(0, ends + 1), transitions: taken, places: [...earlier, place] };
 }
 
-/** Whose chance an episode with this prefix meets at a transition of it, or after it. */
-export function chanceKeyAt({ places }: CopiedPrefix, transition: number, own: EpisodeKey): EpisodeKey {
+/** Who played a transition of an episode with this prefix. */
+export function keyAt({ places }: Pick<CopiedPrefix, 'places'>, transition: number, own: EpisodeKey): EpisodeKey {
   return places.find((place) => transition <= place.transition)?.episode ?? own;
 }
 
+/** Whose chance it meets there. */
+export function chanceKeyAt(
+  { places }: Pick<CopiedPrefix, 'places'>,
+  transition: number,
+  own: EpisodeKey,
+): EpisodeKey {
+  const part = places.findIndex((place) => transition <= place.transition);
+  const before = places.slice(0, part === -1 ? places.length : part);
+  // Whoever shares a chance shares that of the part before.
+  const began = before.findLastIndex(({ chance }) => chance !== 'same') + 1;
+  return places[began]?.episode ?? own;
+}
+
 /** The policy of one episode that first says again what was said up to the place. */
-export function repeating(policy: Policy, { calls }: CopiedPrefix): Policy {
+export function repeating(policy: Policy, { calls, onRepeat, end }: CopiedPrefix & Partial<Replay>): Policy {
   let next = 0;
   return {
     ...policy,
     author: policy.author,
     complete: (request) => {
       const call = calls[next++];
-      return call ? Promise.resolve(copyOf(call)) : policy.complete(request);
+      if (call) onRepeat?.(request, call);
+      if (call) return Promise.resolve(copyOf(call));
+      // A record that is played to its end goes no further.
+      return end ? Promise.reject(endOf(end)) : policy.complete(request);
     },
     ...(policy.release && { release: (conversation: string) => policy.release?.(conversation) }),
   };

@@ -5,11 +5,14 @@ import { keyText } from '../../core/episode-key.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { Message } from '../../core/messages.ts';
-import type { StopReason } from '../../core/stop.ts';
+import type { Rng } from '../../core/rng.ts';
+import { isTrainable, type StopReason } from '../../core/stop.ts';
 import { EpisodeEnd } from '../boundary.ts';
 import { GuardedSession, type GuardOptions, type OpenRequest } from '../guard/guarded-session.ts';
-import { type CopiedPrefix, chanceKeyAt } from './copied-prefix.ts';
+import { ChanceInTurn } from '../chance-in-turn.ts';
+import { type CopiedPrefix, chanceKeyAt, keyAt } from './copied-prefix.ts';
 import { chanceOf, openingOf } from './opening.ts';
+import { endOf, type Replay } from './replay.ts';
 import type { TurnDecision, TurnRules } from './turn-control.ts';
 
 export interface EpisodeTurnsOptions {
@@ -21,6 +24,8 @@ export interface EpisodeTurnsOptions {
   readonly limit: number;
   readonly rules?: TurnRules;
   readonly copied?: CopiedPrefix;
+  /** The same where it is a stored episode that is played again. */
+  readonly replayed?: Replay;
   /** What the first to act reads besides, where the episode begins anew. */
   readonly say?: readonly Message[];
 }
@@ -42,6 +47,8 @@ export class EpisodeTurns {
   /** At the task, from 0. */
   attempt = 0;
   readonly #options: EpisodeTurnsOptions;
+  /** Of a session without snapshots whose chance changes. */
+  #inTurn: ChanceInTurn | undefined;
 
   constructor(options: EpisodeTurnsOptions) {
     this.#options = options;
@@ -52,9 +59,11 @@ export class EpisodeTurns {
     return GuardedSession.open(this.#opening(0), guard);
   }
 
-  /** What the role was shown before the next act of the prefix, from a call on. */
-  shown(call: number): readonly Message[] | undefined {
-    return this.#options.copied?.calls.slice(call).find(({ purpose }) => purpose === 'act')?.messages;
+  /** What the role was shown before the next act of the prefix, from a call on, or before the first act after it in a record. */
+  shown(call: number, transition: number): readonly Message[] | undefined {
+    const { copied, replayed } = this.#options;
+    const again = copied?.calls.slice(call).find(({ purpose }) => purpose === 'act')?.messages;
+    return again ?? (transition === copied?.transitions.length ? replayed?.next?.messages : undefined);
   }
 
   /** What the environment shows and what is said besides. A task opened again does not repeat the system's words. */
@@ -87,8 +96,8 @@ export class EpisodeTurns {
 
   /** What roles read before their first turns. */
   get opening(): Said {
-    const { copied, say = [] } = this.#options;
-    return copied && copied.transitions.length > 0 ? nothingSaid : { before: [], after: say };
+    const { copied, replayed, say = [] } = this.#options;
+    return copied && !replayed && copied.transitions.length > 0 ? nothingSaid : { before: [], after: say };
   }
 
   /**
@@ -103,20 +112,23 @@ export class EpisodeTurns {
     session: GuardedSession,
     guard: GuardOptions,
   ): Promise<AfterTurn> {
-    const { rules, copied, say = [] } = this.#options;
+    const { rules, copied, replayed, say = [] } = this.#options;
     if (!rules?.after && !copied) return { session, said: nothingSaid };
     const episode = soFar();
     const count = episode.transitions.length;
     const left = (copied?.transitions.length ?? 0) - count;
     if (copied && left >= 0) this.#requireSame(copied, episode, guard);
-    if (copied && left > 0) {
-      const again = (copied.transitions[count]!.attempt ?? 0) > this.attempt;
-      return { session: again ? await this.#anew(session, guard, count) : session, said: nothingSaid };
+    if (replayed?.end && left <= 0) return this.#ended(replayed, episode, session);
+    const recorded = left > 0 ? copied?.transitions[count] : left === 0 ? replayed?.next : undefined;
+    if (recorded) {
+      const again = (recorded.attempt ?? 0) > this.attempt;
+      const next = again ? this.#anew(session, guard, count) : this.#withChanceAt(count, session, guard);
+      return { session: await next, said: nothingSaid };
     }
     const decision = this.#decide(role, turns, episode, session);
-    const besides = copied && left === 0 ? say : [];
+    const besides = copied && !replayed && left === 0 ? say : [];
     if (decision === 'go on' || 'say' in decision) {
-      const own = copied && left === 0 ? await this.#withOwnChance(session, guard) : session;
+      const own = copied ? await this.#withChanceAt(count, session, guard) : session;
       const said = decision === 'go on' ? besides : [decision.say, ...besides];
       return { session: own, said: { before: [], after: said } };
     }
@@ -125,10 +137,20 @@ export class EpisodeTurns {
     return { session: anew, said: { before: [decision.retry], after: besides } };
   }
 
+  /** After the last transition of a record that is played to its end, or after one that it does not have. */
+  #ended({ calls, end }: Replay, episode: Episode, session: GuardedSession): AfterTurn {
+    // It went on to a call that led to no transition.
+    if (episode.calls.length < calls.length) return { session, said: nothingSaid };
+    if (!isTrainable(end!.stop)) throw endOf(end!);
+    const goesOn = session.toMove() !== undefined;
+    return { stop: end!.stop === 'done' && goesOn ? 'early-stop' : end!.stop };
+  }
+
   #decide(role: Role, turn: number, episode: Episode, session: GuardedSession): TurnDecision {
-    const { key, rules, task, limit } = this.#options;
+    const { key, rules, task, limit, replayed } = this.#options;
     if (!rules?.after) return 'go on';
-    const { calls, transitions } = episode;
+    const calls = episode.calls.slice(replayed?.shared.calls ?? 0);
+    const transitions = episode.transitions.slice(replayed?.shared.transitions ?? 0);
     const done = session.toMove() === undefined;
     const success = done && episode.success[role] === true;
     try {
@@ -151,26 +173,44 @@ export class EpisodeTurns {
   #opening(transition: number): OpenRequest {
     const { task, seed, copied } = this.#options;
     const first = copied?.places[0]?.episode ?? this.keyAt(0);
-    return { ...openingOf(task, first, seed), rng: chanceOf(this.keyAt(transition), seed, this.attempt) };
+    const rng = this.#chanceAt(transition);
+    const changes = copied?.places.some(({ chance }) => chance === 'fresh');
+    this.#inTurn = changes ? new ChanceInTurn(rng) : undefined;
+    return { ...openingOf(task, first, seed), rng: this.#inTurn ?? rng };
   }
 
-  /** From the place on chance is the episode's own, where a session can change it. */
-  async #withOwnChance(session: GuardedSession, guard: GuardOptions): Promise<GuardedSession> {
-    const { key, drawsAs = key, seed } = this.#options;
-    if (!session.hasSnapshots || session.toMove() === undefined) return session;
+  /** Chance from a transition on, where a part ends before it: that of whoever played on, where a session can change it. */
+  async #withChanceAt(
+    transition: number,
+    session: GuardedSession,
+    guard: GuardOptions,
+  ): Promise<GuardedSession> {
+    const end = this.#options.copied?.places.find((place) => place.transition === transition - 1);
+    if (!end || end.chance === 'same' || session.toMove() === undefined) return session;
+    const chance = this.#chanceAt(transition);
+    if (!session.hasSnapshots) {
+      if (end.chance === 'fresh') this.#inTurn?.goOnWith(chance);
+      return session;
+    }
     const snapshot = await session.snapshot();
     try {
-      return await GuardedSession.reopen(snapshot, chanceOf(drawsAs, seed, this.attempt), guard);
+      return await GuardedSession.reopen(snapshot, chance, guard);
     } finally {
       await guard.boundary.quietly(`letting go of ${guard.place}`, guard.timeoutMs, () => snapshot.dispose());
       await session.close();
     }
   }
 
-  /** Whose chance it is: of the episode that plays the transition. */
+  #chanceAt(transition: number): Rng {
+    const { key, drawsAs = key, copied, seed } = this.#options;
+    const whose = copied ? chanceKeyAt(copied, transition, drawsAs) : drawsAs;
+    return chanceOf(whose, seed, this.attempt);
+  }
+
+  /** The episode that plays the transition. */
   keyAt(transition: number): EpisodeKey {
     const { key, drawsAs = key, copied } = this.#options;
-    return copied ? chanceKeyAt(copied, transition, drawsAs) : drawsAs;
+    return copied ? keyAt(copied, transition, drawsAs) : drawsAs;
   }
 
   /**
@@ -179,8 +219,9 @@ export class EpisodeTurns {
    * @throws EpisodeEnd
    */
   requireSamePrompt({ id, purpose, kept, context }: Call, subject: string): void {
-    const before = this.#options.copied?.calls[id];
-    if (before === undefined) return;
+    const { copied, replayed } = this.#options;
+    const before = copied?.calls[id];
+    if (before === undefined || replayed?.anyPrompt) return;
     const isSame =
       before.purpose === purpose &&
       before.kept === kept &&

@@ -6,6 +6,7 @@ import type { Json } from '../../core/json/json.ts';
 import type { Remembering } from '../../core/remembers.ts';
 import { Rng } from '../../core/rng.ts';
 import { isUsable, withMembers } from '../../curation/usable.ts';
+import type { TrainConfig } from '../config/config.ts';
 import type { Kept } from '../kit/learn.ts';
 import type { Learner } from '../kit/learner.ts';
 import type { Memory } from './learn-step.ts';
@@ -28,7 +29,7 @@ export function remembered(
   const { config, tasks, turns, curations } = learner;
   const usable = withMembers(groups, isUsable);
   const after = (one: Remembering, memory: Json, ...name: readonly string[]): Json =>
-    one.remember(usable, { step, memory, rng: Rng.of('remember', config.seed, step, ...name) });
+    memoryAfter(one, usable, memory, { seed: config.seed, step, name });
   return {
     tasks: tasks.remember(usable, {
       ...{ step, memory: before.tasks, rng: Rng.of('remember', config.seed, step, 'tasks') },
@@ -42,6 +43,25 @@ export function remembered(
       ]),
     ),
   };
+}
+
+/** The memory of the turn control after a step. @throws as `remembered` */
+export function turnMemoryAfter(
+  { config: { seed }, turns }: { readonly config: Pick<TrainConfig, 'seed'>; readonly turns: Remembering },
+  groups: readonly Group[],
+  memory: Json,
+  step: number,
+): Json {
+  return memoryAfter(turns, withMembers(groups, isUsable), memory, { seed, step, name: ['turns'] });
+}
+
+function memoryAfter(
+  one: Remembering,
+  usable: readonly Group[],
+  memory: Json,
+  { seed, step, name }: { readonly seed: number; readonly step: number; readonly name: readonly string[] },
+): Json {
+  return one.remember(usable, { step, memory, rng: Rng.of('remember', seed, step, ...name) });
 }
 
 /** What the source of tasks says of its memory after a step: `tasks/<name>`. */

@@ -91,6 +91,8 @@ export type PlayEvent =
       readonly success: Readonly<Record<string, boolean>>;
       readonly outcome: Readonly<Record<string, number | null>>;
       readonly rewards: readonly (number | null)[];
+      /** Of a record that was played to its end: what of its end is not as it was recorded. */
+      readonly differs?: readonly string[];
     }
   | {
       /** Continuations from a place of a recorded episode, before its next turn. */

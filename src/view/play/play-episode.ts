@@ -1,11 +1,13 @@
 /** One episode that somebody steers: a checkpoint is opened, plays when it is told to, and says how sure it was. */
 
+import type { Call, Episode, EpisodeKey } from '../../core/episode.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { Json } from '../../core/json/json.ts';
 import { roleGroups } from '../../core/trajectory.ts';
 import { playableTask } from '../../env/tasks/split.ts';
 import type { Completion, CompletionRequest } from '../../policy/policy.ts';
 import { playEpisodes } from '../../rollout/collect.ts';
+import type { EpisodeRequest } from '../../rollout/episode.ts';
 import { openCheckpoint } from '../../run/open-checkpoint.ts';
 import { version } from '../../run/version.ts';
 import { playOptions } from '../../train/kit/learner.ts';
@@ -15,8 +17,10 @@ import { allFinite, finite } from '../server/finite.ts';
 import { type Pieces, piecesOf } from '../server/pieces.ts';
 import { RunsFolder } from '../server/runs-folder.ts';
 import type { PlayEvent, PlayMove, PlayRequest } from './messages.ts';
-import { notPure, recordedBefore } from './recorded.ts';
+import { notPure, type Recorded, recordedBefore, replayFrom, requestOf } from './recorded.ts';
 import { steeredPolicy } from './steered-policy.ts';
+import { playedAgain, playedOn } from './turns-of-record.ts';
+import { differs, withBranchChance } from './walk-record.ts';
 
 const likeliest = 5;
 
@@ -29,24 +33,35 @@ export interface Played {
   readonly signal: AbortSignal;
 }
 
-/** @throws TurnwiseError `play-agent`, `play-impure`, those of opening a checkpoint and of reading an episode */
+/**
+ * @throws TurnwiseError `play-agent`, `play-impure`, `play-unrecorded`, those of opening a checkpoint, of reading an episode and of the
+ *   turn control that goes on with it
+ */
 export async function playEpisode({ root, request, tell, move, signal }: Played): Promise<void> {
   const run = new RunsFolder({ root, version }).find(request.run);
-  const past = request.from && (await recordedBefore(run, request.from));
-  const { checkpoint } = request;
+  const { checkpoint, from } = request;
+  const stored = from && (await recordedBefore(run, from));
+  const goesOn = stored !== undefined && from !== undefined && from.turns < stored.chain.transitions.length;
   const learner = await openCheckpoint({
     root,
     name: run.name,
     ...(checkpoint !== undefined && { step: checkpoint }),
+    ...(goesOn && stored.label === 'training' && { turns: true }),
     signal,
   });
   try {
     const { world, renderer } = learner;
     if (learner.playWith) throw notSteered(world.name);
-    if (past && !world.pure) throw notPure(world.name);
-    const usual = playOptions(learner, signal);
+    if (stored && !world.pure) throw notPure(world.name);
+    const past = stored && (await withBranchChance(stored, { world, config: learner.config, signal }));
+    const again = past && { past, root, run, learner, signal };
+    const { options: usual, limit } = again
+      ? goesOn
+        ? await playedOn(again)
+        : playedAgain(again)
+      : { options: playOptions(learner, signal), limit: 0 };
     const pieces = piecesOf(run.path);
-    const task = past?.task ?? playableTask(world, request.split, request.task);
+    const task = past?.episode.task ?? playableTask(world, request.split, request.task);
     const opened = checkpoint ?? run.checkpoints().at(-1) ?? 0;
     tell({ kind: 'open', world: world.name, task: taskText(task as Json), checkpoint: opened });
     const seen = new Map<string, number>();
@@ -68,12 +83,12 @@ export async function playEpisode({ root, request, tell, move, signal }: Played)
       };
     };
     let plays = false;
+    let turn = 0;
     const policy = steeredPolicy({
       policy: usual.policy,
       renderer,
-      recorded: past?.turns ?? [],
       top: likeliest,
-      ask: async (asked, turn) => {
+      ask: async (asked) => {
         tell(stateOf(asked, turn, false));
         if (plays) return { kind: 'sample' };
         const next = await move();
@@ -82,18 +97,25 @@ export async function playEpisode({ root, request, tell, move, signal }: Played)
         if (next.kind !== 'type' || !asked.session.actions?.()?.includes(next.text)) return next;
         return { kind: 'type', text: world.protocol.format(next.text) };
       },
-      onReplay: (asked, turn) => tell(stateOf(asked, turn, true)),
-      onTurn: (completion, turn, by) => tell(turnEvent(completion, turn, by, pieces)),
+      onTurn: (completion, by) => tell(turnEvent(completion, turn++, by, pieces)),
     });
-    const key = past?.key ?? {
+    const onRepeat = (asked: CompletionRequest, call: Call): void => {
+      const acted = past?.chain.transitions.find((one) => one.call === call.id);
+      const here = asked.session.anchor(asked.role);
+      if (acted && acted.anchor !== here) throw differs(turn, here, acted.anchor);
+      tell(stateOf(asked, turn, true));
+      tell(turnEvent({ ...call, top: [] }, turn++, 'record', pieces));
+    };
+    const key: EpisodeKey = {
       ...{ step: 0, environment: world.name, split: request.split, task: request.task },
       ...{ group: request.task, member: 0 },
     };
+    const turns = goesOn ? from.turns : Number.POSITIVE_INFINITY;
+    const asked: EpisodeRequest = past
+      ? requestOf(past, replayFrom(past, { turns, onRepeat }), limit)
+      : { key, task };
     const options = { ...usual, policy, policyKey: `play ${request.attempt}`, concurrency: 1 };
-    const [episode] = await playEpisodes(
-      [{ key, task, ...(past?.drawsAs && { drawsAs: past.drawsAs }) }],
-      options,
-    );
+    const [episode] = await playEpisodes([asked], options);
     const { stop, failure, success, outcome } = episode!;
     const [first] = roleGroups([{ step: 0, group: 0, members: [episode!] }]);
     tell({
@@ -103,14 +125,29 @@ export async function playEpisode({ root, request, tell, move, signal }: Played)
       success,
       outcome: allFinite(outcome),
       rewards: first?.members[0]?.turns.map(({ reward }) => finite(reward)) ?? [],
+      ...(past && !goesOn && { differs: differences(episode!, past) }),
     });
   } finally {
     await learner.close();
   }
 }
 
+/** What of the end of a record that is played again is not as it was. Scores of groups are not given again. */
+function differences({ stop, success, outcome }: Episode, { episode: before }: Recorded): string[] {
+  const { scores = [] } = before;
+  const roles = Object.keys(before.outcome);
+  const earned = (role: string): number =>
+    scores.reduce((sum, { rewards }) => sum - (rewards[role] ?? 0), before.outcome[role] ?? 0);
+  const isSame = (a: number, b: number): boolean => Object.is(a, b) || Math.abs(a - b) < 1e-9;
+  return [
+    ...(stop === before.stop ? [] : ['stop']),
+    ...(roles.every((role) => success[role] === before.success[role]) ? [] : ['success']),
+    ...(roles.every((role) => isSame(outcome[role] ?? 0, earned(role))) ? [] : ['return']),
+  ];
+}
+
 function turnEvent(
-  { text, ids, logprobs, top }: Completion,
+  { text, ids, logprobs, top }: Pick<Completion, 'text' | 'ids' | 'logprobs' | 'top'>,
   turn: number,
   by: 'policy' | 'person' | 'record',
   pieces: Pieces | undefined,

@@ -1,47 +1,75 @@
-/** A recorded episode, to be played again: its task, its turns, and the names of its chance. */
+/** A recorded episode, to be played again: its task, what was done, read and said in it, and the names of its chance. */
 
 import type { Episode, EpisodeKey, Group } from '../../core/episode.ts';
 import { TurnwiseError } from '../../core/errors.ts';
-import type { Json } from '../../core/json/json.ts';
-import { chainOf, roleGroups } from '../../core/trajectory.ts';
+import { type Chain, chainOf } from '../../core/trajectory.ts';
+import type { EpisodeRequest } from '../../rollout/episode.ts';
+import { type Replay, type ReplayOptions, replayOf } from '../../rollout/turns/replay.ts';
+import type { EpisodeLabel } from '../../store/rollouts/episode-line.ts';
 import { memberAt } from '../server/episode.ts';
 import { Groups } from '../server/groups.ts';
 import type { WatchedRun } from '../server/watched-run.ts';
 import type { RecordedPlace } from './messages.ts';
-import type { RecordedTurn } from './steered-policy.ts';
 
 export interface Recorded {
   readonly key: EpisodeKey;
-  readonly task: Json;
   readonly group: Group;
   readonly episode: Episode;
-  /** Calls of the turns that are kept, each with the situation of the turn that it ends. */
-  readonly turns: readonly RecordedTurn[];
+  readonly label: EpisodeLabel;
+  /** From the start, the prefix of a branch included. */
+  readonly chain: Chain;
   /** What names its random streams, where that is not its key. */
   readonly drawsAs: EpisodeKey | undefined;
+  /** Of a branch whose record does not say it. */
+  readonly branchChance?: 'same' | 'fresh';
 }
 
 /** @throws TurnwiseError `episode-unknown`, `rollouts-invalid`, `episode-too-large` */
-export async function recordedBefore(run: WatchedRun, from: RecordedPlace): Promise<Recorded> {
+export async function recordedBefore(
+  run: WatchedRun,
+  from: Omit<RecordedPlace, 'turns'>,
+): Promise<Recorded> {
   const read = await new Groups().read(run, from.place, from.group, from.label);
   const { group, stored } = read;
   const episode = memberAt(read, from.member);
-  const { calls } = chainOf(group, episode);
-  const acted = roleGroups([group])
-    .flatMap(({ members }) => members[from.member]?.turns ?? [])
-    .sort((a, b) => (a.transition?.at ?? 0) - (b.transition?.at ?? 0));
-  const kept = acted.slice(0, from.turns);
-  const last = kept.at(-1)?.calls.at(-1)?.id ?? -1;
-  const turns: RecordedTurn[] = calls
-    .filter(({ id }) => id <= last)
-    .map((call) => ({
-      call,
-      anchor: kept.find(({ calls: own }) => own.at(-1)?.id === call.id)?.transition?.anchor,
-    }));
-  const { key, task } = episode;
-  // Evaluations draw as if the step before the first had asked for them.
-  const drawsAs = stored.label === 'training' ? undefined : { ...key, step: 0 };
-  return { key, task, group, episode, turns, drawsAs };
+  const { key } = episode;
+  const { label } = stored;
+  const drawsAs = isEvaluated(label) ? drawnBefore(key) : undefined;
+  return { key, group, episode, label, chain: chainOf(group, episode), drawsAs };
+}
+
+export const isEvaluated = (label: EpisodeLabel): boolean => label === 'sampled' || label === 'greedy';
+
+/** Evaluations draw as if the step before the first had asked for them. */
+const drawnBefore = (key: EpisodeKey): EpisodeKey => ({ ...key, step: 0 });
+
+export function replayFrom(
+  { group, episode, label, branchChance }: Recorded,
+  options: Omit<ReplayOptions, 'drawsAs' | 'branchChance' | 'anyPrompt'>,
+): Replay {
+  return replayOf(group, episode, {
+    ...options,
+    ...(isEvaluated(label) && { drawsAs: drawnBefore }),
+    ...(branchChance && { branchChance }),
+    // The tokens of another model may be others.
+    anyPrompt: label === 'recorded',
+  });
+}
+
+/** The episode with what it read of its own: no prompt of a checkpoint stands in for one that it did not have. */
+export function requestOf(
+  { key, episode, drawsAs }: Recorded,
+  replayed: Replay,
+  maxTurns: number,
+): EpisodeRequest {
+  const { task, prompt = '', stripped, told = stripped, startedAt = [] } = episode;
+  // Said at the place from which it started, which is in the record.
+  const isSaid = startedAt.some(({ transition }) => transition >= 0);
+  return {
+    ...{ key, task, prompt, maxTurns, replayed },
+    ...(told && !isSaid && { say: told }),
+    ...(drawsAs && { drawsAs }),
+  };
 }
 
 export function notPure(world: string): TurnwiseError {

@@ -18,7 +18,7 @@ type Scored = Pick<Played, 'root' | 'tell' | 'signal'> & {
 /** @throws TurnwiseError those of opening a checkpoint, of reading an episode, and of an engine that gives no entropies */
 export async function scoreEpisode({ root, request, tell, signal }: Scored): Promise<void> {
   const run = new RunsFolder({ root, version }).find(request.run);
-  const { group } = await recordedBefore(run, { ...request.from, turns: Number.POSITIVE_INFINITY });
+  const { group } = await recordedBefore(run, request.from);
   const { checkpoint } = request;
   const { engine, file, step } = await openModel({
     root,

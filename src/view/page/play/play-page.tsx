@@ -129,6 +129,9 @@ function Body({ overview }: { readonly overview: RunOverview }) {
                     .map((value) => number(value))
                     .join(', ')}{' '}
                   · end: {end.stop}
+                  {end.differs !== undefined &&
+                    end.differs.length > 0 &&
+                    ` · not as recorded: another ${end.differs.join(' and ')}`}
                   {end.failure !== undefined && ` — ${oneLine(end.failure, 300)}`}
                 </span>
               </span>
