@@ -29,7 +29,21 @@ test.each(creditMethods)('$name', ({ create, wholeSteps }) => {
   expect(needsWholeSteps(create().credit)).toBe(wholeSteps === true);
 });
 
-test.each(rewardShapings)('shaping $name', ({ name, wholeSteps }) => {
+test.each(rewardShapings)('shaping $name', ({ name, wholeSteps, wholeStepsIf, create }) => {
   const { credit } = composeCredit({ method: 'rloo', options: {}, shape: { [name]: {} } });
-  expect(needsWholeSteps(credit)).toBe(wholeSteps === true);
+  expect(needsWholeSteps(credit)).toBe(wholeSteps ?? wholeStepsIf?.(create().options) ?? false);
+});
+
+test.each([
+  {},
+  { scope: 'global' },
+  { scope: 'product' },
+  { steps: 4 },
+])('shaping exploration-bonus with %j', (options) => {
+  const { wholeStepsIf, create } = rewardShapings.find(({ name }) => name === 'exploration-bonus')!;
+  const { credit } = composeCredit({
+    ...{ method: 'rloo', options: {} },
+    shape: { 'exploration-bonus': options },
+  });
+  expect(needsWholeSteps(credit)).toBe(wholeStepsIf!(create(options).options));
 });

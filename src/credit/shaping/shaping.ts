@@ -16,6 +16,8 @@ export type Shape = (
 
 export interface RewardShaping extends Description {
   readonly kind: 'reward-shaping';
+  /** Whether it looks at whole steps with these options, as `wholeSteps` says it of all. */
+  wholeStepsIf?(options: object): boolean;
   /** Strict, with a default and a description for every field. */
   readonly options: z.ZodType<object>;
   /**
@@ -52,7 +54,7 @@ export interface RewardShaping extends Description {
  * @throws TurnwiseError when it is used: `definition-invalid`, `definition-failed`
  */
 export function defineShaping<Options extends object>(
-  description: Described<RewardShaping>,
+  description: Omit<Described<RewardShaping>, 'wholeStepsIf'> & { wholeStepsIf?(options: Options): boolean },
   schema: z.ZodType<Options>,
   make: (options: Options) => Shape,
 ): RewardShaping {

@@ -58,6 +58,12 @@ test('what looks at whole steps is refused where they are learned in parts', () 
   expect(refusal({ batches, credit: { shape: { 'spear-tool-bonus': {} } } })).toMatchInlineSnapshot(
     `"The recipe "grpo" cannot be used for frozen-lake: it needs credit that compares within groups and remembers nothing (batches.parts is 2, and reward shaping "spear-tool-bonus" looks at whole steps)."`,
   );
+  const bonus = (options: object) =>
+    refusal({ batches, credit: { shape: { 'exploration-bonus': options } as never } });
+  expect([{ scope: 'global' }, { scope: 'product' }, { steps: 9 }].map(bonus).join(' ')).toMatch(
+    /("exploration-bonus" looks at whole steps.*){3}/,
+  );
+  expect(bonus({})).toBe('fits');
   expect(refusal({ batches: { parts: 1 } }, 'spear-sil')).toBe('fits');
 });
 

@@ -159,7 +159,10 @@ export function needsOfParts(recipe: Recipe, config: TrainConfig, catalogue: Cat
   const rounds = Object.keys(curation).find((name) => catalogue.curations.find(name).rounds);
   const inserting = Object.keys(curation).find((name) => catalogue.curations.find(name).inserts);
   const method = catalogue.credit.find(credit.method);
-  const shaping = Object.keys(credit.shape).find((name) => catalogue.shapings.find(name).wholeSteps);
+  const shaping = Object.entries(credit.shape).find(([name, given]) => {
+    const { wholeSteps, wholeStepsIf, create } = catalogue.shapings.find(name);
+    return wholeSteps ?? wholeStepsIf?.(create(given).options);
+  })?.[0];
   const whole = !readsCredit(recipe, config)
     ? undefined
     : method.wholeSteps
