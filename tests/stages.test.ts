@@ -144,3 +144,47 @@ test('what a recipe of one’s own reads can change', { timeout: 60_000 }, async
   await train({ world: 'frozen-lake', recipe: recipe(own), name: 'own', runs });
   expect(seen).toEqual([0.5, 1]);
 });
+
+describe('a stage that leaves out a curation and a shaping of the run', () => {
+  const without = { 'curation.varied': false, 'credit.shape.invalid-action-penalty': false };
+  const dropping = {
+    ...settings,
+    curation: { varied: {} },
+    credit: { shape: { 'invalid-action-penalty': { penalty: 5 } } },
+    stages: [
+      { until: 2, set: {} },
+      { until: 4, set: without },
+    ],
+  };
+
+  test('it has neither, and what follows has both', { timeout: 60_000 }, async () => {
+    await train({ world: 'frozen-lake', recipe: 'rloo', name: 'dropped', runs, settings: dropping });
+    const told = eventsOf('dropped').flatMap((event) => (event.type === 'stage' ? [event.set] : []));
+    expect(told).toEqual([{}, without, {}]);
+    const reader = RunDirectory.openForReading({
+      root: runs,
+      name: 'dropped',
+      version: '0.1.0',
+    }).readRollouts();
+    const shaped: boolean[] = [];
+    for (const step of reader.index.steps()) {
+      const { credit } = await reader.header(trainingShard(step));
+      shaped.push('invalid-action-penalty' in (credit?.shape ?? {}));
+    }
+    expect(shaped).toEqual([true, true, false, false, true, true]);
+  });
+
+  test.each([1, 3, 4])(
+    'a run that goes on from step %i is the run that never stopped',
+    { timeout: 60_000 },
+    async (at) => {
+      const name = `dropped-${at}`;
+      const run = await start({ world: 'frozen-lake', recipe: 'rloo', name, runs, settings: dropping });
+      for await (const event of run.events) if (event.type === 'step' && event.step === at) run.stop();
+      await run.finished.catch(() => undefined);
+      await (await resume(name, { runs })).finished;
+      const last = new Map(stepsOf(name).map((one) => [one.step, one.metrics]));
+      expect([...last]).toEqual(stepsOf('dropped').map(({ step, metrics }) => [step, metrics]));
+    },
+  );
+});

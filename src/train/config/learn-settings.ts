@@ -44,7 +44,9 @@ export const credit = z
     shape: z
       .looseObject({})
       .prefault({})
-      .describe('Reward shapings before the method: NAME.OPTION=VALUE, or NAME={} for its defaults'),
+      .describe(
+        'Reward shapings before the method: NAME.OPTION=VALUE, NAME={} for its defaults, or NAME=false for none',
+      ),
   })
   .describe('Further keys are the options of the method');
 

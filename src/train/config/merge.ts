@@ -12,6 +12,26 @@ const NAMED: Readonly<
   credit: { by: 'method', leaves: (key) => key === 'rewardScale' || key === 'shape' },
 };
 
+/** Groups in which names stand beside each other, each with its options, or `false` for one that is left out. */
+export const OPEN_GROUPS: readonly (readonly [group: string, inner?: string])[] = [
+  ['curation'],
+  ['credit', 'shape'],
+];
+
+/** The same settings without what is left out of them. */
+export function withoutLeftOut(settings: Plain): Plain {
+  return OPEN_GROUPS.reduce<Plain>((left, path) => withoutFalse(left, path), settings);
+}
+
+function withoutFalse(settings: Plain, [key, ...inner]: readonly (string | undefined)[]): Plain {
+  if (key === undefined) {
+    const kept = Object.entries(settings).filter(([, options]) => options !== false);
+    return kept.length === Object.keys(settings).length ? settings : Object.fromEntries(kept);
+  }
+  const group = settings[key];
+  return isPlain(group) ? { ...settings, [key]: withoutFalse(group, inner) } : settings;
+}
+
 /** Later layers win, key by key. */
 export function mergeSettings(...layers: readonly (Plain | undefined)[]): Plain {
   const merged: Record<string, unknown> = {};

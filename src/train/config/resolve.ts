@@ -64,13 +64,7 @@ export function resolveConfig(parts: {
     `Credit method "${method}"`,
     ['credit'],
   );
-  const shapes = Object.entries(shape).map(([name, given]) => {
-    const shaping = catalogue.shapings.find(name);
-    return [
-      shaping.name,
-      parseStrict(shaping.options, given, `Reward shaping "${shaping.name}"`, ['credit', 'shape', name]),
-    ] as const;
-  });
+  const shapes = namedOptions(shape, catalogue.shapings, 'Reward shaping', ['credit', 'shape']);
   const { name: contextName, trained, ...contextOptions } = config.context;
   const ownContext = parseStrict(
     catalogue.contexts.find(contextName).options,
@@ -96,16 +90,7 @@ export function resolveConfig(parts: {
     `Source of prompts "${instructing}"`,
     ['prompts'],
   );
-  const curations = Object.entries(config.curation).flatMap(([name, given]) => {
-    if (given === false) return [];
-    const curation = catalogue.curations.find(name);
-    return [
-      [
-        curation.name,
-        parseStrict(curation.options, given, `Curation "${curation.name}"`, ['curation', name]),
-      ] as const,
-    ];
-  });
+  const curations = namedOptions(config.curation, catalogue.curations, 'Curation', ['curation']);
   requireBatches(config);
   if (!reads && (config.evaluation.tasks === 0 || config.evaluation.finalTasks === 0)) {
     throw new TurnwiseError('config-invalid', {
@@ -149,21 +134,41 @@ export function resolveConfig(parts: {
     tasks: { name: source, ...(tasks as Record<string, Json>) },
     turns: { name: control, ...(turns as Record<string, Json>) },
     prompts: { name: instructing, proposer, alone, ...(prompts as Record<string, Json>) },
-    curation: Object.fromEntries(curations) as TrainConfig['curation'],
+    curation: curations as TrainConfig['curation'],
     objective: { ...config.objective, options: objectiveOptions(parts.recipe, config, catalogue) },
     credit: {
       method,
       rewardScale,
-      shape: Object.fromEntries(shapes) as TrainConfig['credit']['shape'],
+      shape: shapes as TrainConfig['credit']['shape'],
       ...(creditOptions as Record<string, Json>),
     },
   };
   if (config.stages.length === 0) return resolved;
   const { stages: _, ...steady } = parts.settings;
-  const stages = resolveStages(resolved, Object.keys(parts.recipe.options?.shape ?? {}), (set) =>
+  const facts = {
+    own: Object.keys(parts.recipe.options?.shape ?? {}),
+    places: catalogue.tasks.find(source).places,
+  };
+  const stages = resolveStages(resolved, facts, (set) =>
     resolveConfig({ ...parts, settings: mergeSettings(steady as Plain, set) as TrainSettings }),
   );
   return { ...resolved, stages };
+}
+
+/** All options of what stands beside each other, by name and in order, without what was left out at last. */
+function namedOptions(
+  group: Plain,
+  known: { find(name: string): { readonly name: string; readonly options: z.ZodType } },
+  noun: string,
+  path: readonly string[],
+): Plain {
+  const named = new Map<string, unknown>();
+  for (const [given, options] of Object.entries(group)) {
+    const { name, options: schema } = known.find(given);
+    if (options === false) named.delete(name);
+    else named.set(name, parseStrict(schema, options, `${noun} "${name}"`, [...path, given]));
+  }
+  return Object.fromEntries(named);
 }
 
 /** Options go with the name of a loss; those of a recipe's own loss have none. */

@@ -61,10 +61,10 @@ export interface RunSettings
     | {
         readonly method?: string | CreditMethod | undefined;
         readonly rewardScale?: number | undefined;
-        /** Options by the name of the shaping; a map where a key is a definition. */
+        /** Options by the name of the shaping; false leaves one out. A map where a key is a definition. */
         readonly shape?:
           | Readonly<Record<string, unknown>>
-          | ReadonlyMap<string | RewardShaping, object>
+          | ReadonlyMap<string | RewardShaping, object | false>
           | undefined;
         readonly [option: string]: unknown;
       }

@@ -1,14 +1,14 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { findRecipe } from '../recipes/recipes.ts';
-import type { TrainSettings } from './config.ts';
+import { type TrainSettings, trainConfigSchema } from './config.ts';
 import { resolveConfig } from './resolve.ts';
 import { configAt, configsOf, settingsOf } from './stages.ts';
 
 const resolve = (settings: object, recipe = 'rloo') =>
   resolveConfig({
     recipe: findRecipe(recipe),
-    environmentOptions: z.strictObject({}),
+    environmentOptions: z.strictObject({ size: z.number().default(4) }),
     settings: settings as TrainSettings,
   });
 const refusal = (settings: object, recipe = 'rloo'): string => {
@@ -54,9 +54,92 @@ test('a stage keeps what it changes, with the options of what it names', () => {
   expect(set).not.toHaveProperty(['rollout.group']);
 });
 
+test('a stage leaves out what the run has by name, and a later one has it again', () => {
+  const run = {
+    curation: { varied: { share: 0.25 }, perplexity: {} },
+    credit: { shape: { dense: {}, overlong: {} } },
+    stages: [
+      { until: 2, set: { 'curation.varied': false, 'credit.shape': { dense: false } } },
+      { until: 4, set: { 'curation.varied.share': 0.75 } },
+    ],
+  };
+  const config = resolve(run);
+  expect(settingsOf(config.stages[0]!.set)).toEqual({
+    'curation.varied': false,
+    'credit.shape.dense': false,
+  });
+  // As a run that goes on reads it.
+  const stored = trainConfigSchema.parse(JSON.parse(JSON.stringify(config)));
+  for (const one of [config, stored]) {
+    const seen = [1, 3, 5].map((step) => configAt(one, step));
+    expect(seen.map(({ curation }) => Object.keys(curation))).toEqual([
+      ['perplexity'],
+      ['varied', 'perplexity'],
+      ['varied', 'perplexity'],
+    ]);
+    expect(seen.map(({ credit }) => Object.keys(credit.shape))).toEqual([
+      ['overlong'],
+      ['dense', 'overlong'],
+      ['dense', 'overlong'],
+    ]);
+    expect(seen.map(({ curation }) => (curation.varied as { share: number } | undefined)?.share)).toEqual([
+      undefined,
+      0.75,
+      0.25,
+    ]);
+    expect(configsOf(one).map(({ curation }) => 'varied' in curation)).toEqual([false, true, true]);
+  }
+});
+
+test('what a recipe names is left out under any of its names, and an unknown name is refused', () => {
+  const shape = (name: string) => resolve({ credit: { shape: { dense: {}, [name]: false } } }).credit.shape;
+  expect(shape('dense')).toEqual({});
+  expect(shape('Dense')).toEqual({});
+  expect(refusal({ credit: { shape: { dens: false } } })).toContain('dense');
+  expect(refusal({ curation: { vared: false } })).toContain('varied');
+});
+
+test('a group without a name leaves nothing out, and says so', () => {
+  const one = (set: object) =>
+    refusal({ curation: { varied: {} }, credit: { shape: { dense: {} } }, stages: [{ set }] });
+  expect(one({ curation: {} })).toMatch(/Stage 1: "curation" without a name.*"curation.varied": false/);
+  expect(one({ 'credit.shape': {} })).toMatch(/"credit.shape.dense": false/);
+  expect(refusal({ stages: [{ set: { curation: {} } }] })).toBe('nothing was refused');
+});
+
+test('options of the context may change, and instructions or weights may learn', () => {
+  const config = resolve({
+    context: { name: 'last-turns', turns: 2 },
+    stages: [{ until: 1, set: { 'context.turns': 4, 'context.trained': false, 'prompts.alone': true } }],
+  });
+  const [first, last] = [configAt(config, 1), configAt(config, 2)];
+  expect([first.context, last.context]).toMatchObject([
+    { name: 'last-turns', turns: 4, trained: false },
+    { name: 'last-turns', turns: 2, trained: true },
+  ]);
+  expect([first.prompts.alone, last.prompts.alone]).toEqual([true, false]);
+});
+
+test('each setting that stays has its reason', () => {
+  const one = (set: object, more: object = {}) => refusal({ ...more, stages: [{ until: 3, set }] });
+  expect(one({ 'context.name': 'latest' })).toMatch(/"context.name" cannot change.*under one context/);
+  expect(one({ 'environment.size': 5 })).toMatch(/"environment.size" cannot change.*needs one world/);
+  expect(one({ 'batches.parts': 2 })).toMatch(/several steps may be under way/);
+  expect(one({ 'evaluation.tasks': 9 })).toMatch(/compared with one another/);
+  expect(one({ 'prompts.name': 'population' })).toMatch(/over the whole run/);
+  expect(one({ 'objective.name': 'gspo' })).toMatch(/belong to one loss/);
+  expect(one({ 'credit.method': 'grpo' })).toMatch(/means nothing to another/);
+  expect(one({ 'curation.perplexity': {} })).toMatch(/remember nothing.*"curation.perplexity": false/);
+  expect(one({ 'rollout.exchangeEvery': 2 })).toMatch(/counts the steps/);
+  const places = { tasks: { name: 'exit' }, context: { name: 'last-turns' } };
+  expect(one({ 'context.turns': 9 }, places)).toMatch(/would not build again/);
+});
+
 test('what cannot change, does not follow or is not read is refused before anything runs', () => {
   const one = (set: object, recipe?: string) => refusal({ stages: [{ until: 3, set }] }, recipe);
-  expect(one({ seed: 2 })).toMatch(/Stage 1: "seed" cannot change in a stage. Seen: 2\./);
+  expect(one({ seed: 2 })).toMatch(
+    /Stage 1: "seed" cannot change in a stage: it names the chance.*Seen: 2\./,
+  );
   expect(one({ 'model.width': 64 })).toContain('"model.width" cannot change');
   expect(one({ 'credit.method': 'grpo' })).toContain('"credit.method" cannot change');
   expect(one({ 'turns.name': 'annealed' })).toContain('"turns.name" cannot change');

@@ -8,8 +8,9 @@ import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { TrainConfig } from './config.ts';
-import { mergeSettings } from './merge.ts';
+import { mergeSettings, OPEN_GROUPS, withoutLeftOut } from './merge.ts';
 import { count } from './numbers.ts';
+import { MAY_CHANGE, reasonToStay } from './stage-changes.ts';
 
 type Plain = { readonly [key: string]: unknown };
 
@@ -44,7 +45,9 @@ export const stages = z
         .describe(
           'Its last step, or a condition under which it ends: {"metric":"reward/success","least":0.8}; without one it lasts to the end',
         ),
-      set: z.looseObject({}).describe('Settings over those of the run, by their paths'),
+      set: z
+        .looseObject({})
+        .describe('Settings over those of the run, by their paths; false leaves a curation or a shaping out'),
     }),
   )
   .default([])
@@ -53,25 +56,6 @@ export const stages = z
   );
 
 export type Stage = z.output<typeof stages>[number];
-
-/** What may differ from step to step. Names stay: what is remembered under one means nothing to another. */
-const CHANGES = [
-  ...['optimizer', 'objective', 'credit', 'replay', 'critic', 'rollout', 'tasks', 'turns', 'curation'],
-  'branching',
-];
-const STAYS = [
-  'objective.name',
-  'credit.method',
-  'tasks.name',
-  'turns.name',
-  // These are part of the model.
-  'critic.strength',
-  'objective.valueLoss',
-  'objective.valueBins',
-  ...['concurrency', 'batching', 'policyKey', 'failureLimit', 'exchangeEvery'].map(
-    (leaf) => `rollout.${leaf}`,
-  ),
-];
 
 /** The last step of each stage that its condition has ended, by its place in the list; null of the others. */
 export type StageEnds = readonly (number | null)[];
@@ -95,25 +79,30 @@ export function stageOf(list: readonly Stage[], step: number, ends?: StageEnds):
 /** The configuration of a step, counted from 1. */
 export function configAt(config: TrainConfig, step: number, ends?: StageEnds): TrainConfig {
   const stage = config.stages[stageOf(config.stages, step, ends)];
-  return stage === undefined ? config : (mergeSettings(config, stage.set) as TrainConfig);
+  return stage === undefined ? config : over(config, stage);
+}
+
+/** The settings of a stage over those of its run. */
+function over(config: TrainConfig, { set }: Pick<Stage, 'set'>): TrainConfig {
+  return withoutLeftOut(mergeSettings(config, set)) as TrainConfig;
 }
 
 /** The configurations that a run has at one time or another. */
 export function configsOf(config: TrainConfig): TrainConfig[] {
-  const own = config.stages.map(({ set }) => mergeSettings(config, set) as TrainConfig);
+  const own = config.stages.map((stage) => over(config, stage));
   return config.stages.at(-1)?.until === undefined && own.length > 0 ? own : [...own, config];
 }
 
 /**
- * Stages with every option filled in, and nothing in them that is as in the run.
+ * Stages with every option filled in, and nothing in them that is as in the run. What a stage leaves out is `false` in it.
  *
- * @param own what only the recipe of the run reads
+ * @param facts what only the recipe of the run reads, and whether its tasks start at places
  * @param whole the configuration that settings over those of the run make
  * @throws TurnwiseError `config-invalid`; what `whole` throws
  */
 export function resolveStages(
   config: TrainConfig,
-  own: readonly string[],
+  facts: Parameters<typeof reasonToStay>[2],
   whole: (set: Plain) => TrainConfig,
 ): Stage[] {
   let last = 0;
@@ -123,24 +112,43 @@ export function resolveStages(
     else if (until <= last || (until === Number.POSITIVE_INFINITY && index < list.length - 1))
       throw wrong(index, 'until', 'Stages follow each other', `until ${stage.until ?? 'none'} after ${last}`);
     else last = until;
-    const changed = differences(config, whole(byPaths(stage.set)));
-    const refused = changed.find(([path]) => !mayChange(path));
-    if (refused)
-      throw wrong(
-        index,
-        refused[0],
-        `"${refused[0]}" cannot change in a stage`,
-        JSON.stringify(refused[1]),
-        `options of ${CHANGES.join(', ')}, and those of a recipe of your own; not their names`,
-      );
-    return { ...stage, set: byPaths(Object.fromEntries(changed)) };
+    const set = byPaths(stage.set);
+    requireNamed(config, set, index);
+    const changed = differences(config, whole(set));
+    for (const [path, value] of changed) {
+      const reason = reasonToStay(path, config, facts);
+      if (reason !== undefined)
+        throw wrong(
+          index,
+          path.join('.'),
+          `"${path.join('.')}" cannot change in a stage: ${reason}`,
+          JSON.stringify(value),
+          MAY_CHANGE,
+          'Leave it out of the stage, or set it for the whole run',
+        );
+    }
+    return { ...stage, set: mergeSettings(...changed.map(([path, value]) => nested(path, value))) };
   });
+}
 
-  function mayChange(path: string): boolean {
-    const [group = ''] = path.split('.');
-    if (STAYS.includes(path)) return false;
-    if (group === 'curation') return path.split('.')[1]! in config.curation;
-    return CHANGES.includes(group) || own.includes(group);
+/** @throws TurnwiseError `config-invalid` for `{}` in the place of names, which would leave all that the run names */
+function requireNamed(config: TrainConfig, set: Plain, index: number): void {
+  for (const [group, inner] of OPEN_GROUPS) {
+    const [given, known] = [set, config as Plain].map((one) => {
+      const outer = one[group];
+      return inner === undefined || !isPlain(outer) ? outer : outer[inner];
+    });
+    const names = isPlain(known) ? Object.keys(known) : [];
+    if (!isPlain(given) || Object.keys(given).length > 0 || names.length === 0) continue;
+    const path = inner === undefined ? group : `${group}.${inner}`;
+    throw wrong(
+      index,
+      path,
+      `"${path}" without a name changes nothing of what the run has`,
+      '{}',
+      names.map((name) => `"${path}.${name}": false`).join(', '),
+      'Leave out by name what the stage is to have no more',
+    );
   }
 }
 
@@ -173,33 +181,51 @@ function requireCondition(config: TrainConfig, until: Condition, index: number):
     );
 }
 
-function wrong(index: number, key: string, what: string, seen: string, allowed?: string): TurnwiseError {
+function wrong(
+  index: number,
+  key: string,
+  what: string,
+  seen: string,
+  allowed?: string,
+  next = 'Steps are counted from 1, and `until` is the last step of a stage',
+): TurnwiseError {
   return new TurnwiseError('config-invalid', {
     what: `Stage ${index + 1}: ${what}`,
     seen,
     ...(allowed !== undefined && { allowed }),
-    next: 'Steps are counted from 1, and `until` is the last step of a stage',
+    next,
     fields: { key: `stages.${index}.${key}` },
   });
 }
 
 /** `{ 'a.b': 1 }` as `{ a: { b: 1 } }`. */
 function byPaths(set: Plain): Record<string, Json> {
-  const nested = Object.entries(set).map(([path, value]) =>
-    path
-      .split('.')
-      .reduceRight<unknown>((inner, name) => ({ [name]: inner }), isPlain(value) ? byPaths(value) : value),
+  const all = Object.entries(set).map(([path, value]) =>
+    nested(path.split('.'), isPlain(value) ? byPaths(value) : value),
   );
-  return mergeSettings(...(nested as Plain[])) as Record<string, Json>;
+  return mergeSettings(...all) as Record<string, Json>;
 }
 
-/** The leaves of a configuration that differ from those of another, by path. */
-function differences(from: unknown, to: unknown, path = ''): [path: string, value: unknown][] {
-  if (path === 'stages') return [];
-  if (isPlain(from) && isPlain(to))
-    return Object.entries(to).flatMap(([name, value]) =>
-      differences(from[name], value, path === '' ? name : `${path}.${name}`),
-    );
+/** `1` at `['a', 'b']` as `{ a: { b: 1 } }`. */
+function nested(path: readonly string[], value: unknown): Plain {
+  return path.reduceRight<unknown>((inner, name) => ({ [name]: inner }), value) as Plain;
+}
+
+/** The leaves of a configuration that differ from those of another, each with its path; false where a name was left out. */
+function differences(
+  from: unknown,
+  to: unknown,
+  path: readonly string[] = [],
+): [path: readonly string[], value: unknown][] {
+  if (path.length === 1 && path[0] === 'stages') return [];
+  if (isPlain(from) && isPlain(to)) {
+    const isOpen = OPEN_GROUPS.some((group) => group.join('.') === path.join('.'));
+    const leftOut = isOpen ? Object.keys(from).filter((name) => !(name in to)) : [];
+    return [
+      ...Object.entries(to).flatMap(([name, value]) => differences(from[name], value, [...path, name])),
+      ...leftOut.map((name): [readonly string[], unknown] => [[...path, name], false]),
+    ];
+  }
   return JSON.stringify(from) === JSON.stringify(to) ? [] : [[path, to]];
 }
 

@@ -36,12 +36,16 @@ export function remembered(
       ...seatable(learner, step + 1),
     }),
     turns: after(turns, before.turns, 'turns'),
-    curation: Object.fromEntries(
-      [...curations].map(([name, curation]) => [
-        name,
-        after(curation, before.curation[name] ?? null, 'curation', name),
-      ]),
-    ),
+    // One that a stage leaves out keeps what it remembers.
+    curation: {
+      ...before.curation,
+      ...Object.fromEntries(
+        [...curations].map(([name, curation]) => [
+          name,
+          after(curation, before.curation[name] ?? null, 'curation', name),
+        ]),
+      ),
+    },
   };
 }
 
