@@ -1,6 +1,6 @@
 /** `turnwise replay`: an episode is what it was, and goes on from any turn. */
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
@@ -31,9 +31,14 @@ beforeAll(async () => {
   });
 }, 60_000);
 
-async function replay(...words: string[]): Promise<{ code: number; output: string; errors: string }> {
+const replay = (...words: string[]) => replayIn('lake', ...words);
+
+async function replayIn(
+  run: string,
+  ...words: string[]
+): Promise<{ code: number; output: string; errors: string }> {
   const console = memoryConsole();
-  const code = await runCommandLine(['replay', 'lake', ...words, '--runs', runs], {
+  const code = await runCommandLine(['replay', run, ...words, '--runs', runs], {
     commands: [replayCommand],
     version: JSON.parse(readFileSync('package.json', 'utf8')).version,
     console,
@@ -95,4 +100,22 @@ test('what is not there is named', async () => {
     errors: expect.stringContaining('episode-unknown'),
   });
   expect(await replay('1/1/9')).toMatchObject({ code: 1, errors: expect.stringContaining('member 9') });
+});
+
+test('a replay that ends otherwise says so, and why', async () => {
+  // As if the environment had changed since.
+  cpSync(join(runs, 'lake'), join(runs, 'changed'), { recursive: true });
+  const path = join(runs, 'changed', 'config.json');
+  const file = JSON.parse(readFileSync(path, 'utf8')) as { config: { environment: object } };
+  file.config.environment = { ...file.config.environment, slip: 1 };
+  writeFileSync(path, JSON.stringify(file));
+  const longest = readEpisodeFile(join(runs, 'lake', 'rollouts', '1.jsonl.gz'))!
+    .groups.flatMap(({ members }) => members)
+    .sort((a, b) => b.transitions.length - a.transitions.length)[0]!;
+  const { group, member } = longest.key;
+  const { code, output } = await replayIn('changed', `1/${group}/${member}`);
+  expect(code).toBe(0);
+  expect(output).toContain('This environment is not the one that was recorded');
+  expect(output).toContain('did not end as it was recorded: another stop');
+  expect(output).toMatch(/now {5}✗ not solved {2}failed:policy[\s\S]*record {2}/);
 });

@@ -31,7 +31,8 @@ export const serving = {
     remedy: 'Play a task from its beginning.',
   },
   'play-unrecorded': {
-    meaning: 'An episode cannot be gone on with as it was played: its run has not stored all that this needs.',
+    meaning:
+      'An episode cannot be gone on with as it was played: its run has not stored all that this needs.',
     remedy: 'Replay all of it, or go on with an episode of a run that stores every step.',
   },
   'play-unknown': {

@@ -53,7 +53,11 @@ export function prefixAt(
 }
 
 /** Who played a transition of an episode with this prefix. */
-export function keyAt({ places }: Pick<CopiedPrefix, 'places'>, transition: number, own: EpisodeKey): EpisodeKey {
+export function keyAt(
+  { places }: Pick<CopiedPrefix, 'places'>,
+  transition: number,
+  own: EpisodeKey,
+): EpisodeKey {
   return places.find((place) => transition <= place.transition)?.episode ?? own;
 }
 

@@ -50,7 +50,10 @@ export function replayOf(group: Group, episode: Episode, options: ReplayOptions)
   const repeated = transitions.slice(0, turns);
   const acts = new Set(repeated.map(({ call }) => call));
   const said = all ? calls : calls.slice(0, calls.findLastIndex(({ id }) => acts.has(id)) + 1);
-  const places = partsOf(group, episode, options).map((part) => ({ ...part, episode: drawsAs(part.episode) }));
+  const places = partsOf(group, episode, options).map((part) => ({
+    ...part,
+    episode: drawsAs(part.episode),
+  }));
   const next = transitions[repeated.length];
   return {
     calls: said,
@@ -78,10 +81,7 @@ function partsOf(group: Group, episode: Episode, { branchChance = 'same' }: Repl
   const origin = group.members.find(({ key }) => keyText(key) === wanted)!;
   const before = partsOf(group, origin, { turns: 0, branchChance });
   const player = keyAt({ places: before }, transition, origin.key);
-  return [
-    ...before.filter((part) => part.transition < transition),
-    { episode: player, transition, chance },
-  ];
+  return [...before.filter((part) => part.transition < transition), { episode: player, transition, chance }];
 }
 
 /** The same parts up to a transition, after which chance is another one. */

@@ -25,10 +25,7 @@ export interface Recorded {
 }
 
 /** @throws TurnwiseError `episode-unknown`, `rollouts-invalid`, `episode-too-large` */
-export async function recordedBefore(
-  run: WatchedRun,
-  from: Omit<RecordedPlace, 'turns'>,
-): Promise<Recorded> {
+export async function recordedBefore(run: WatchedRun, from: Omit<RecordedPlace, 'turns'>): Promise<Recorded> {
   const read = await new Groups().read(run, from.place, from.group, from.label);
   const { group, stored } = read;
   const episode = memberAt(read, from.member);

@@ -9,7 +9,12 @@ import { TurnwiseError } from '../../core/errors.ts';
 import type { Json } from '../../core/json/json.ts';
 import { tasksRegistry } from '../../curation/registry.ts';
 import type { CollectOptions } from '../../rollout/collect.ts';
-import { demonstratedRules, type TurnRules, type Turns, turnRules } from '../../rollout/turns/turn-control.ts';
+import {
+  demonstratedRules,
+  type TurnRules,
+  type Turns,
+  turnRules,
+} from '../../rollout/turns/turn-control.ts';
 import type { OpenedCheckpoint } from '../../run/open-checkpoint.ts';
 import type { CheckpointState } from '../../run/run-checkpoint.ts';
 import { readRunFile } from '../../run/settings/run-recipe.ts';
@@ -40,8 +45,7 @@ interface Asked {
 }
 
 /** A source of tasks that may limit the turns of its groups. */
-const isLimiting = (tasks: string): boolean =>
-  tasks === 'dart' || tasksRegistry.get(tasks) === undefined;
+const isLimiting = (tasks: string): boolean => tasks === 'dart' || tasksRegistry.get(tasks) === undefined;
 
 /** How a record is played to its end: it says itself what comes after each turn. */
 export function playedAgain({ past, learner, signal }: Pick<Asked, 'past' | 'learner' | 'signal'>): PlayedOn {

@@ -1,6 +1,7 @@
 /** A recorded episode in its environment alone: its actions are repeated by the chance that they met, and no model is asked. */
 
 import { TurnwiseError } from '../../core/errors.ts';
+import { isTrainable } from '../../core/stop.ts';
 import type { World } from '../../env/world.ts';
 import { Boundary } from '../../rollout/boundary.ts';
 import type { GuardedSession } from '../../rollout/guard/guarded-session.ts';
@@ -57,13 +58,17 @@ export async function walkRecord(
  * states.
  */
 export async function withBranchChance(past: Recorded, options: WalkOptions): Promise<Recorded> {
-  const { branchedFrom, limit } = past.episode;
+  const { branchedFrom, limit, stop } = past.episode;
   // Whoever recorded a limit recorded the chance.
   if (branchedFrom === undefined || limit !== undefined) return past;
   for (const branchChance of ['same', 'fresh'] as const) {
     const tried = { ...past, branchChance };
     try {
-      await walkRecord(tried, options, () => {});
+      await walkRecord(tried, options, (session, turn, role) => {
+        const isOver = session.toMove() === undefined;
+        if (role === '' && isTrainable(stop) && isOver !== (stop === 'done'))
+          throw differs(turn, isOver ? 'the end' : 'no end', stop);
+      });
       return tried;
     } catch (error) {
       if (!TurnwiseError.isInstance(error) || error.code !== 'play-differs') throw error;
