@@ -15,6 +15,7 @@ export const mind: RewardShaping = defineShaping(
     deviations: [
       'The paper names format, accuracy and compactness of units; this formula for compactness is ours. A wrong rollout never earns more than a right one.',
       'Replaces all rewards. More than K_max turns earn no bonus.',
+      'K counts turns. They are the units of the paper where each unit is one turn, as with `turns=thinking-units` in tasks that one answer ends.',
     ],
     needs: [],
     uses: ['success', 'wellFormed'],

@@ -66,3 +66,11 @@ export function withOutcome(trajectory: CreditTrajectory, outcome: number): Cred
 export function isSuccess({ success, outcome }: CreditTrajectory): boolean {
   return success ?? outcome > 0;
 }
+
+/** The attempts that turns belong to. Where no turn of all of them says so, every turn is one. */
+export function attemptsIn(
+  trajectories: readonly CreditTrajectory[],
+): (trajectory: CreditTrajectory) => readonly number[] {
+  const isTold = trajectories.some(({ turns }) => turns.some(({ attempt }) => attempt !== undefined));
+  return ({ turns }) => turns.map(({ attempt = 0 }, k) => (isTold ? attempt : k));
+}

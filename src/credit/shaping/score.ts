@@ -2,7 +2,7 @@
 
 import { z } from 'zod';
 import { turnRewards } from '../kit/columns.ts';
-import { withTurnRewards } from './rewards.ts';
+import { attemptsIn, withTurnRewards } from './rewards.ts';
 import { defineShaping, type RewardShaping } from './shaping.ts';
 
 export const score: RewardShaping = defineShaping(
@@ -17,7 +17,7 @@ stage 1: r_1 ← 0,     later attempts stay`,
       'The paper has two attempts; here every later one is compared with the one before it.',
       'Where turns say to which attempt they belong, as in runs with `turns=two-attempts`, the reward of an attempt is the sum over its turns, and the last of them has the bonus. Otherwise every turn is an attempt.',
       'The bonus belongs to the later attempt alone only where returns end with their attempt: with `within: "attempt"` of `reinforce`, or a γ of 0 if an attempt is one turn.',
-      'The KL that holds the first attempt in stage 1 is a term of the objective.',
+      'The KL that holds the first attempt in stage 1 is a term of the objective, which holds later attempts, too.',
       'α = 10 comes from memory, not from the paper.',
     ],
     needs: [],
@@ -34,10 +34,10 @@ stage 1: r_1 ← 0,     later attempts stay`,
   }),
   ({ alpha, stage }) =>
     (trajectories, state) => {
-      const isTold = trajectories.some(({ turns }) => turns.some(({ attempt }) => attempt !== undefined));
+      const attemptsOf = attemptsIn(trajectories);
       const shaped = trajectories.map((trajectory) => {
         const before = turnRewards(trajectory);
-        const attempts_K = trajectory.turns.map(({ attempt = 0 }, k) => (isTold ? attempt : k));
+        const attempts_K = attemptsOf(trajectory);
         const of = (wanted: number): number =>
           before.reduce((sum, reward, k) => sum + (attempts_K[k] === wanted ? reward : 0), 0);
         const rewards_K = before.map((reward, k) => {

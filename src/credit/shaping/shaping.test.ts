@@ -24,6 +24,16 @@ describe('ufo', () => {
     expectClose(rewards('ufo', attempts, { lambda: 0 }), [[0, 0, 0.25]]);
   });
 
+  test('an attempt of several turns costs one factor', () => {
+    const turns = [
+      { answer: '' },
+      { answer: '3' },
+      { answer: '', attempt: 1 },
+      { answer: '4', attempt: 1, correct: true },
+    ];
+    expectClose(rewards('ufo', one({ turns }), { lambda: 0 }), [[0, 0, 0, 0.5]]);
+  });
+
   test('empty answers do not count, and none at all earns nothing', () => {
     expectClose(rewards('ufo', one({ turns: [{ answer: '' }, { answer: 'X' }, { answer: 'x' }] })), [
       [0, 0, -0.25],
