@@ -30,14 +30,14 @@ export const serving = {
     meaning: 'An environment that is not pure cannot be taken back to a turn.',
     remedy: 'Play a task from its beginning.',
   },
+  'play-unknown': {
+    meaning: 'The episode that the page steers is over.',
+    remedy: 'Begin another.',
+  },
   'play-unrecorded': {
     meaning:
       'An episode cannot be gone on with as it was played: its run has not stored all that this needs.',
     remedy: 'Replay all of it, or go on with an episode of a run that stores every step.',
-  },
-  'play-unknown': {
-    meaning: 'The episode that the page steers is over.',
-    remedy: 'Begin another.',
   },
   'request-conflict': {
     meaning: 'A sequence number or name was used for something else, or came out of order (409).',
