@@ -34,16 +34,14 @@ test.each(rewardShapings)('shaping $name', ({ name, wholeSteps, wholeStepsIf, cr
   expect(needsWholeSteps(credit)).toBe(wholeSteps ?? wholeStepsIf?.(create().options) ?? false);
 });
 
-test.each([
-  {},
-  { scope: 'global' },
-  { scope: 'product' },
-  { steps: 4 },
-])('shaping exploration-bonus with %j', (options) => {
-  const { wholeStepsIf, create } = rewardShapings.find(({ name }) => name === 'exploration-bonus')!;
-  const { credit } = composeCredit({
-    ...{ method: 'rloo', options: {} },
-    shape: { 'exploration-bonus': options },
-  });
-  expect(needsWholeSteps(credit)).toBe(wholeStepsIf!(create(options).options));
-});
+test.each([{}, { scope: 'global' }, { scope: 'product' }, { steps: 4 }])(
+  'shaping exploration-bonus with %j',
+  (options) => {
+    const { wholeStepsIf, create } = rewardShapings.find(({ name }) => name === 'exploration-bonus')!;
+    const { credit } = composeCredit({
+      ...{ method: 'rloo', options: {} },
+      shape: { 'exploration-bonus': options },
+    });
+    expect(needsWholeSteps(credit)).toBe(wholeStepsIf!(create(options).options));
+  },
+);
