@@ -14,7 +14,7 @@ import { EpisodeEnd } from './boundary.ts';
 import { type EpisodeOptions, type EpisodeRequest, runEpisode } from './episode.ts';
 import { allowManyListeners } from './node/many-listeners.ts';
 import { Recorder } from './recorder.ts';
-import { repeating } from './turns/copied-prefix.ts';
+import { repeating } from './turns/repeating.ts';
 
 /** One episode. */
 export type Play = (request: EpisodeRequest, options: EpisodeOptions) => Promise<Episode>;

@@ -7,8 +7,6 @@ import type { Call, Episode, EpisodeKey, Place, Transition } from '../../core/ep
 import { placeText } from '../../core/episode-key.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { Chain } from '../../core/trajectory.ts';
-import type { Completion, Policy } from '../../policy/policy.ts';
-import { endOf, type Replay } from './replay.ts';
 
 export interface CopiedPrefix {
   /** Calls and transitions up to the place. */
@@ -72,25 +70,4 @@ export function chanceKeyAt(
   // Whoever shares a chance shares that of the part before.
   const began = before.findLastIndex(({ chance }) => chance !== 'same') + 1;
   return places[began]?.episode ?? own;
-}
-
-/** The policy of one episode that first says again what was said up to the place. */
-export function repeating(policy: Policy, { calls, onRepeat, end }: CopiedPrefix & Partial<Replay>): Policy {
-  let next = 0;
-  return {
-    ...policy,
-    author: policy.author,
-    complete: (request) => {
-      const call = calls[next++];
-      if (call) onRepeat?.(request, call);
-      if (call) return Promise.resolve(copyOf(call));
-      // A record that is played to its end goes no further.
-      return end ? Promise.reject(endOf(end)) : policy.complete(request);
-    },
-    ...(policy.release && { release: (conversation: string) => policy.release?.(conversation) }),
-  };
-}
-
-function copyOf({ ids, logprobs, text, finish, by, trainable }: Call): Completion {
-  return { ids, logprobs, text, finish, by, trainable: trainable === true ? 'earlier' : trainable };
 }
