@@ -3,6 +3,7 @@
 import type { Group } from '../core/episode.ts';
 import { isPlayedIn } from '../core/episode-key.ts';
 import { chainOf, trainedRoles } from '../core/trajectory.ts';
+import { turnsTaken } from '../rollout/turns/turns-taken.ts';
 
 export interface PlayedTask {
   /** Of each of its groups, the share of episodes that succeeded. */
@@ -20,9 +21,7 @@ export function successRates(groups: readonly Group[]): Map<number, PlayedTask> 
     const task = members[0]?.key.task;
     if (typeof task !== 'number' || role === undefined || others.length > 0) continue;
     const won = members.filter(({ success }) => success[role] === true);
-    const lengths = won.map(
-      (episode) => chainOf(group, episode).transitions.filter((own) => own.role === role).length,
-    );
+    const lengths = won.map((episode) => turnsTaken(role, chainOf(group, episode)));
     const before = played.get(task);
     played.set(task, {
       rates: [...(before?.rates ?? []), won.length / members.length],

@@ -15,7 +15,7 @@ import type { CompletionRequest, Policy } from '../policy/policy.ts';
 import { fullContext, latestContext } from './context/contexts.ts';
 import { type EpisodeOptions, runEpisode } from './episode.ts';
 import { turnRules } from './turns/turn-control.ts';
-import { untilVoid } from './turns/turn-controls.ts';
+import { turnsRegistry, untilVoid } from './turns/turn-controls.ts';
 import { unwatched } from './watch.ts';
 
 const counter = (parts: Partial<Environment<Json, { at: number }>> = {}): World =>
@@ -113,6 +113,17 @@ test('an episode ends at a void turn where it is told to, with what was paid unt
     step: () => ({ state: { at: 0 }, observation: 'over', reward: 0, done: true, valid: false }),
   });
   expect(await play(ends, sayer(['dance']), stopping)).toMatchObject({ stop: 'done' });
+});
+
+test('a task that is opened again has not succeeded until it does so in its latest attempt', async () => {
+  const control = turnsRegistry.find('two-attempts').create({});
+  const turns = turnRules(control, { step: 1, memory: control.start(), seed: 1, usual: 3 });
+  const twice = (words: readonly string[], maxTurns: number): Promise<Episode> =>
+    play(counter(), sayer(words), { turns, maxTurns });
+  const unfinished = await twice(['up', 'up', 'up', 'stay', 'up', 'up'], 6);
+  expect(unfinished).toMatchObject({ stop: 'turn-limit', success: { agent: false } });
+  expect(unfinished.transitions.map(({ attempt = 0 }) => attempt)).toEqual([0, 0, 0, 1, 1, 1]);
+  expect(await twice(['up'], 6)).toMatchObject({ stop: 'done', success: { agent: true } });
 });
 
 test('an agent with a name reads it once, before anything else', async () => {

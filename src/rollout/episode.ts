@@ -62,6 +62,7 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
       if (stop !== 'done') break;
       // The context answered: the environment has not moved.
       if (seat.thread.answered) continue;
+      const { attempt } = turns;
       const next = await turns.after(
         { role, turns: seat.thread.turns },
         () => recorder.soFar(),
@@ -72,6 +73,7 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
         stop = next.stop;
         break;
       }
+      if (turns.attempt > attempt) recorder.reopened();
       session = next.session;
       seat.said = next.said;
     }

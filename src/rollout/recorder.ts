@@ -112,6 +112,11 @@ export class Recorder {
     if (success) for (const role of Object.keys(this.#success)) this.#success[role] = success[role] ?? false;
   }
 
+  /** The task was opened again: nobody has succeeded yet. */
+  reopened(): void {
+    for (const role of Object.keys(this.#success)) this.#success[role] = false;
+  }
+
   /** What a branch that goes on from here shares. */
   prefix(): Prefix {
     return {

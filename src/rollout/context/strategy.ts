@@ -30,7 +30,7 @@ export interface Conversation {
 export interface View<Options = object, State extends Json = Json> {
   readonly role: Role;
   readonly task: Json;
-  /** Whose task it is: what explores does so in training alone. Absent in a gateway's session of nobody's task. */
+  /** The split of the task: what is done to explore is done in training alone. Absent in sessions of a gateway that play no task. */
   readonly split?: Split;
   /** Completions of the conversation so far, those that were asked for included. */
   readonly calls: readonly Call[];

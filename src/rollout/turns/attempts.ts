@@ -1,7 +1,7 @@
 /** Controls that open a task again: each attempt has the usual turns. */
 
-import type { Transition } from '../../core/episode.ts';
 import type { TurnView } from './turn-control.ts';
+import { turnsTaken } from './turns-taken.ts';
 
 /** The attempt that the latest turn belongs to, from 0. */
 export const attemptOf = ({ transitions }: Pick<TurnView, 'transitions'>): number =>
@@ -9,11 +9,15 @@ export const attemptOf = ({ transitions }: Pick<TurnView, 'transitions'>): numbe
 
 /** Whether an attempt is over: the environment ended it, or the role used up its share of the episode's turns. */
 export function isOver(
-  { role, transitions, limit }: Pick<TurnView, 'role' | 'transitions' | 'limit'>,
+  { role, calls, transitions, limit }: Pick<TurnView, 'role' | 'calls' | 'transitions' | 'limit'>,
   done: boolean,
   attempts: number,
 ): boolean {
   const attempt = attemptOf({ transitions });
-  const isOwn = (own: Transition): boolean => own.role === role && (own.attempt ?? 0) === attempt;
-  return done || transitions.filter(isOwn).length >= Math.ceil(limit / attempts);
+  const earlier = transitions.findLast((one) => (one.attempt ?? 0) < attempt)?.call ?? -1;
+  const own = {
+    calls: calls.filter(({ id }) => id > earlier),
+    transitions: transitions.filter((one) => (one.attempt ?? 0) === attempt),
+  };
+  return done || turnsTaken(role, own) >= Math.ceil(limit / attempts);
 }

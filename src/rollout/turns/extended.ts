@@ -10,6 +10,7 @@
 import { z } from 'zod';
 import { user } from '../../core/messages.ts';
 import { type DefinedTurns, defineTurns } from './turn-control.ts';
+import { turnsBefore, turnsSoFar } from './turns-taken.ts';
 
 export const extended: DefinedTurns = defineTurns({
   name: 'extended',
@@ -46,21 +47,26 @@ export const extended: DefinedTurns = defineTurns({
     return [...last.map(said(reminder)), ...spans.slice(1).map(said(extension))];
   },
   /** Asks in the turn at whose end a limit would stop it. */
-  script: (text, { turn }, { options: { limits, demand } }) =>
-    demand !== '' && limits.slice(0, -1).includes(turn + 1) ? `${demand} ${text}` : text,
+  script(text, view, { options: { limits, demand } }) {
+    const before = turnsSoFar(view);
+    const stops = limits.slice(0, -1).some((limit) => before < limit && limit <= view.turn + 1);
+    return demand !== '' && stops ? `${demand} ${text}` : text;
+  },
   limit: (_task, { options: { limits } }) => limits.at(-1)!,
-  after({ role, turn, limit, transitions, calls }, { done, options }) {
+  after(view, { done, options }) {
     if (done) return 'go on';
+    const { role, turn, limit, calls } = view;
     // A group may have a limit of its own below these.
     const limits = options.limits.map((own) => Math.min(own, limit));
     const next = limits.find((own) => own > turn);
     if (next === undefined) return 'go on';
     const said = (text: string) => ({ say: user(text.replaceAll('{left}', String(next - turn))) });
-    if (limits.includes(turn)) {
-      const before = limits.filter((own) => own < turn).at(-1) ?? 0;
-      const acts = transitions.filter((one) => one.role === role).slice(before);
-      const texts = acts.flatMap(({ call }) => calls.find(({ id }) => id === call)?.text ?? []);
-      const isWanted = options.demand === '' || texts.some((text) => text.includes(options.demand));
+    const before = turnsBefore(view);
+    if (limits.some((own) => before < own && own <= turn)) {
+      const extended = limits.filter((own) => own <= before).at(-1) ?? 0;
+      const acts = calls.filter((call) => call.role === role && call.purpose === 'act');
+      const latest = acts.slice(Math.max(0, acts.length - (turn - extended)));
+      const isWanted = options.demand === '' || latest.some(({ text }) => text.includes(options.demand));
       return isWanted ? said(options.extension) : { stop: 'early-stop' };
     }
     return next - turn <= options.reminders ? said(options.reminder) : 'go on';

@@ -14,6 +14,7 @@ import { user } from '../../core/messages.ts';
 import { quantile } from '../../core/statistics.ts';
 import { type DefinedTurns, defineTurns } from './turn-control.ts';
 import { turnCounts } from './turn-counts.ts';
+import { turnsBefore } from './turns-taken.ts';
 
 /** Turns of successes, in the order in which they were seen. */
 type Seen = readonly number[];
@@ -49,14 +50,16 @@ export const percentile: DefinedTurns = defineTurns({
   start: (): Seen => [],
   limit: (_task, { usual, memory, options: { levels, successes } }) =>
     memory.length < successes ? usual : turnsAt(memory, levels.at(-1)!),
-  after({ turn, limit }, { done, memory, options }) {
+  after(view, { done, memory, options }) {
     if (done || memory.length < options.successes) return 'go on';
+    const { turn, limit } = view;
     // A group may have a limit of its own below the levels.
     const limits = options.levels.map((level) => Math.min(limit, turnsAt(memory, level)));
     const left = (limits.find((own) => own > turn) ?? limit) - turn;
     const said = (text: string) => ({ say: user(text.replaceAll('{left}', String(left))) });
     if (left === 0) return 'go on';
-    if (limits.includes(turn)) return said(options.extension);
+    const before = turnsBefore(view);
+    if (limits.some((own) => before < own && own <= turn)) return said(options.extension);
     return left <= options.reminders ? said(options.reminder) : 'go on';
   },
   remember(groups, { memory, options }) {

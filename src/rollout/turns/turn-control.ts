@@ -24,7 +24,7 @@ export interface TurnView {
   /** So far; of a branch, its own. */
   readonly calls: readonly Call[];
   readonly transitions: readonly Transition[];
-  /** Turns that the role has taken. */
+  /** Turns that the role has taken: acts, those included that its context answered. */
   readonly turn: number;
   readonly limit: number;
 }
@@ -59,7 +59,7 @@ export interface TurnControl<O extends object, M extends Json> extends Remembers
   /** Turns that each role of the episode has. `usual` is `rollout.maxTurns`, or the limit of the environment. Default: `usual`. */
   limit?(task: Json, at: At<O, M> & { readonly usual: number }): number;
   /**
-   * Asked after every turn, of an agent when it makes its next call or comes to its end. `done`: the environment, or the agent,
+   * Asked after every turn that the environment took, of an agent when it makes its next call or comes to its end. `done`: the environment, or the agent,
    * ended the episode; `success`: of the role. Default: it goes on.
    */
   after?(view: TurnView, at: At<O, M> & { readonly done: boolean; readonly success: boolean }): TurnDecision;

@@ -152,10 +152,62 @@ describe('worked numbers', () => {
       0,
       texts.map((text) => ({ call: { text } })),
     );
-    const taken = (turns: number) => ({ calls, transitions: transitions.slice(0, turns) });
+    const taken = (turns: number) => ({
+      calls: calls.slice(0, turns),
+      transitions: transitions.slice(0, turns),
+    });
     expect(said(2, taken(2), asking)).toBe('Not finished: the limit is extended. Turns left: 2');
     expect(said(4, taken(4), asking)).toEqual({ stop: 'early-stop' });
     expect(() => open('extended', { limits: [4, 4] })).toThrow('rising numbers');
+  });
+
+  describe('turns that the context of the role answered count', () => {
+    /** The environment took acts 0 and 3; those between were calls of the context's own tools. */
+    const { calls, transitions } = playedEpisode(
+      0,
+      ['left', 'search', 'more, search', 'left'].map((text) => ({ call: { text } })),
+    );
+    const searched = { ...view, calls, transitions: [transitions[0]!, transitions[3]!], turn: 4 };
+
+    test('extended: a limit that came among them holds, and so does a demand', () => {
+      const decided = (limits: readonly number[], demand: string) =>
+        open('extended', { limits, demand, reminders: 0 }).after!(
+          { ...searched, limit: 9 },
+          { ...now(1, null), ...going },
+        );
+      const message = { role: 'user', content: 'Not finished: the limit is extended. Turns left: 5' };
+      expect(decided([3, 9], 'more')).toEqual({ say: message });
+      expect(decided([3, 9], 'please')).toEqual({ stop: 'early-stop' });
+      expect(decided([1, 9], 'please')).toBe('go on');
+      const control = open('extended', { limits: [4, 9], demand: 'more' });
+      const written = (own: object) => control.script!('left', { ...searched, ...own }, now(1, null));
+      expect(written({ turn: 3, calls: calls.slice(0, 3), transitions: [transitions[0]!] })).toBe(
+        'more left',
+      );
+      expect(written({})).toBe('left');
+    });
+
+    test('percentile: the extension is told of after them', () => {
+      const control = open('percentile', { levels: [0.5, 1], successes: 2 });
+      const decided = control.after!({ ...searched, limit: 9 }, { ...now(1, [2, 4, 9]), ...going });
+      expect(decided).toEqual({
+        say: { role: 'user', content: 'Not finished: the limit is extended. Turns left: 5' },
+      });
+    });
+
+    test('retry: an attempt ends with its share of them', () => {
+      const decided = (limit: number) =>
+        open('retry', { attempts: 2 }).after!({ ...searched, limit }, { ...now(1, null), ...going });
+      expect(decided(8)).toHaveProperty('retry');
+      expect(decided(10)).toBe('go on');
+    });
+
+    test('what is remembered of successes are all of their turns', () => {
+      const episode = { ...playedEpisode(0, []), calls, transitions: searched.transitions };
+      const group: Group = { step: 1, group: 0, members: [{ ...episode, success: { agent: true } }] };
+      const control = open('percentile');
+      expect(control.remember([group], now(1, []))).toEqual([4]);
+    });
   });
 
   test('thinking-units: a task is answered again until the answer stays, whatever it was worth', () => {

@@ -3,6 +3,7 @@
 import type { Episode, Group, Role } from '../../core/episode.ts';
 import { isPlayedIn } from '../../core/episode-key.ts';
 import { chainOf, trainedRoles } from '../../core/trajectory.ts';
+import { turnsTaken } from './turns-taken.ts';
 
 /** One role of an episode, and the turns that it took. */
 export interface TurnCount {
@@ -20,7 +21,7 @@ export function turnCounts(groups: readonly Group[]): TurnCount[] {
       .flatMap((episode) => {
         const chain = chainOf(group, episode);
         return trainedRoles(chain).flatMap((role) => {
-          const turns = chain.transitions.filter((transition) => transition.role === role).length;
+          const turns = turnsTaken(role, chain);
           return turns === 0 ? [] : [{ episode, role, turns, success: episode.success[role] === true }];
         });
       }),

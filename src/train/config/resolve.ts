@@ -111,7 +111,7 @@ export function resolveConfig(parts: {
   }
   if (config.evaluation.turnControl && !openTurns({ ...turns, name: control }, catalogue).demonstrated) {
     throw new TurnwiseError('config-invalid', {
-      what: 'The turn control changes nothing of what is read or written, so it holds in training alone',
+      what: 'Demonstrations are not played under the turn control, so it holds in training alone',
       seen: `evaluation.turnControl true, turns ${control}`,
       allowed:
         'controls that speak to the policy or ask it for more, such as extended, modes, retry and two-attempts',
