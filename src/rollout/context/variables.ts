@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import type { Json } from '../../core/json/json.ts';
 import type { Message, ToolDeclaration } from '../../core/messages.ts';
+import { answerOwn, hasOwnCall, type OwnCall } from './own-calls.ts';
 import { type ContextStrategy, defineContext, type PlannedAct, type View } from './strategy.ts';
 import {
   foldedBy,
@@ -48,6 +49,11 @@ const own: readonly ToolDeclaration[] = [
     },
   },
 ];
+
+const isOwn = (name: string): boolean => own.some((tool) => tool.name === name);
+
+/** Whether the messages before a call, or the latest ones, are answers of this context. */
+const isAnswer = ({ calls }: Names, turn: number): boolean => turn > 0 && hasOwnCall(calls[turn - 1]!, isOwn);
 
 /** Every call declares the context's own tools, so the session's say whether an environment answers as a tool. */
 const isResultIn = ({ tools = [] }: Names): IsResult => resultsWith(tools.length > 0);
@@ -108,10 +114,7 @@ function withValues(text: string, view: Names): string {
 }
 
 /** What is read of a variable: a cut text says how to go on. */
-function read(
-  use: { readonly name: string; readonly arguments: Readonly<Record<string, Json>> },
-  view: Names,
-): string {
+function read(use: OwnCall, view: Names): string {
   const { limit } = view.options;
   const name = String(use.arguments.name ?? '').replace(/^\$/, '');
   const value = textOf(view, name);
@@ -139,7 +142,9 @@ function scripted(view: Names, planned: PlannedAct | undefined): string {
     const index = results.findIndex(({ content }) => content === text && content.length > limit);
     return index < 0 ? undefined : `$${nameOf(index)}`;
   };
-  const [use] = planned.reply.toolCalls;
+  const [use, ...others] = planned.reply.toolCalls;
+  // One call is all that can be written anew.
+  if (others.length > 0) return planned.text;
   if (use === undefined) {
     const whole = nameFor(planned.text);
     if (whole !== undefined) return whole;
@@ -186,8 +191,9 @@ export const variables: ContextStrategy = defineContext<VariablesOptions, Variab
     const folded = foldedBy(resultCounts(view, isResult), view.state.folded, 2 * keep - 1, keep);
     const parts = withResults(
       view,
-      (result, index) => {
-        const isLong = result.content.length > limit;
+      (result, index, turn) => {
+        // What this context answered is read as it is.
+        const isLong = result.content.length > limit && !isAnswer(view, turn);
         if (isLong) return { ...result, content: described(result, nameOf(index), limit) };
         return index < folded ? { ...result, content: placeholder } : result;
       },
@@ -195,11 +201,8 @@ export const variables: ContextStrategy = defineContext<VariablesOptions, Variab
     );
     return { conversation: { parts, tools: [...(view.tools ?? []), ...own] }, state: { folded } };
   },
-  answer(call, view) {
-    const [use] = call.reply?.toolCalls ?? [];
-    if (use === undefined || !own.some(({ name }) => name === use.name)) return undefined;
-    return { messages: [{ role: 'tool', content: read(use, view) }], state: view.state };
-  },
+  answer: (call, view) =>
+    answerOwn(call, isOwn, view.state, (use, state) => ({ text: read(use, view), state })),
   deliver: (text, view) => withValues(text, view),
   script: (_purpose, view, _session, planned) => scripted(view, planned),
 });
