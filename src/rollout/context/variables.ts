@@ -17,6 +17,7 @@ import {
 export interface VariablesOptions {
   readonly limit: number;
   readonly keep: number;
+  readonly every: number;
   readonly placeholder: string;
 }
 
@@ -169,7 +170,9 @@ function scripted(view: Names, planned: PlannedAct | undefined): string {
  * Source: CaveAgent (arXiv 2601.01569). Deviations:
  * 1. Variables are what tools gave, and the record is their store. Code that works on them is for tools of the environment:
  *    `createRuntime` keeps an interpreter for an episode, with `inject` and `take`.
- * 2. Only the first tier of compaction: old results give way in blocks. The second and the third are `summary` and `last-turns`.
+ * 2. Only the first tier of compaction: old results give way, in blocks, so that a path goes on in between; `every: 1` is the
+ *    source's. The second and the third are `summary` and `last-turns`: a prompt over the budget overflows.
+ * 3. An act with a call of its own tools is answered here, call by call; what it calls besides is to be called again.
  */
 export const variables: ContextStrategy = defineContext<VariablesOptions, VariablesState>({
   name: 'variables',
@@ -180,15 +183,21 @@ export const variables: ContextStrategy = defineContext<VariablesOptions, Variab
       .min(32)
       .default(400)
       .describe('Characters of a result that stands in the prompt; longer ones are variables'),
-    keep: z.int().min(1).default(6).describe('Latest results that stay in the prompt'),
+    keep: z.int().min(1).default(6).describe('Latest results that always stay in the prompt'),
+    every: z
+      .int()
+      .min(0)
+      .default(0)
+      .describe('Results that are left out at a time; 0: as many as `keep`; 1: as soon as they are older'),
     placeholder: z.string().default('Result left out.').describe('What stands for an older result'),
   }),
   plans: true,
   start: (): VariablesState => ({ folded: 0 }),
   window(view) {
     const { limit, keep, placeholder } = view.options;
+    const every = view.options.every || keep;
     const isResult = isResultIn(view);
-    const folded = foldedBy(resultCounts(view, isResult), view.state.folded, 2 * keep - 1, keep);
+    const folded = foldedBy(resultCounts(view, isResult), view.state.folded, keep + every - 1, every);
     const parts = withResults(
       view,
       (result, index, turn) => {
