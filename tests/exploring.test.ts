@@ -96,6 +96,8 @@ test('prompts are played, recorded, told, and read in evaluations', { timeout: 3
       /^step \d: 1 × the proposer of prompts gave no answer: Proposer "directions" threw an error/,
     ),
   ]);
+  const writers = eventsOf('told').flatMap((event) => (event.type === 'prompts' ? (event.by ?? []) : []));
+  expect(new Set(writers)).toEqual(new Set(['directions']));
   const metrics = eventsOf('told').flatMap((event) => (event.type === 'step' ? [event.metrics] : []));
   expect(metrics.every((one) => one['prompts/used']! >= 1 && one['prompts/proposals']! >= 0)).toBe(true);
 });

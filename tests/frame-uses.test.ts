@@ -165,7 +165,7 @@ test('SSP: what five solvers of whom two succeed leave to the proposer is .6', (
   const at = { step: 1, memory: null, rng: Rng.of('ssp') };
   const tasks = { size: 1, fresh: () => [] };
   const common = { ...at, members: 4, tasks, roles: ['agent'], players: [] };
-  const [asked] = source.next({ ...common, round: 0, wanted: 1, groups: [] });
+  const [asked] = source.next({ ...common, round: 0, wanted: 1, groups: [], latest: [] });
   const taskOf = (request: typeof asked): Json => (request!.task as { readonly task: Json }).task;
   const proposed = {
     step: 1,
@@ -174,7 +174,7 @@ test('SSP: what five solvers of whom two succeed leave to the proposer is .6', (
       madeEpisode(0, [], [madeTransition(undefined, 0, { action: 'who?' })], { task: taskOf(asked) }),
     ],
   };
-  const [solving] = source.next({ ...common, round: 1, wanted: 0, groups: [proposed] });
+  const [solving] = source.next({ ...common, round: 1, wanted: 0, groups: [proposed], latest: [proposed] });
   expect(solving).toMatchObject({ members: 5, task: { task: { question: 'who?' } } });
   const solved = {
     step: 1,

@@ -102,7 +102,7 @@ describe('the pool', () => {
 test('some groups are told to diverge, and none where the pool is empty', () => {
   const asked = (options: object, memory: PlacePool, round = 0) =>
     exit.create(options).next({
-      ...{ step: 3, round, wanted: 20, members: 4, groups: [], memory, rng: Rng.of('next') },
+      ...{ step: 3, round, wanted: 20, members: 4, groups: [], latest: [], memory, rng: Rng.of('next') },
       ...{ roles: ['agent'], players: [] },
       tasks: { size: 99, fresh: (count) => Array.from({ length: count }, (_, index) => index) },
     });

@@ -58,6 +58,8 @@ export interface Round extends Seatable {
   readonly members: number;
   /** What earlier rounds of the step played, without episodes that failed. */
   readonly groups: readonly Group[];
+  /** Those of them that the round before played. */
+  readonly latest: readonly Group[];
   readonly tasks: {
     /** Training tasks of the environment; may be Infinity. */
     readonly size: number;
@@ -149,9 +151,9 @@ export function defineTasks<O extends object = Record<never, never>, M extends J
       players: checkedPlayers(callDefinition(subject, () => definition.players?.(options)) ?? {}, subject),
       metrics: (now) =>
         checkedMetrics(callDefinition(subject, () => definition.metrics?.(at(now))) ?? {}, subject),
-      next: ({ round, wanted, members, groups, tasks, players, roles, ...now }) => {
+      next: ({ round, wanted, members, groups, latest, tasks, players, roles, ...now }) => {
         const requests = callDefinition(subject, () =>
-          definition.next({ ...at(now), round, wanted, members, groups, tasks, players, roles }),
+          definition.next({ ...at(now), round, wanted, members, groups, latest, tasks, players, roles }),
         );
         if (!Array.isArray(requests))
           throw badDefinition(

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Group } from '../core/episode.ts';
 import type { Json } from '../core/json/json.ts';
+import { user } from '../core/messages.ts';
 import { Rng } from '../core/rng.ts';
 import { madeKey, playedEpisode } from '../core/testing/made-episodes.ts';
 import { tasksRegistry } from './registry.ts';
@@ -22,7 +23,7 @@ const asked = (
 ): readonly GroupRequest[] =>
   source.next({
     ...now(step, memory),
-    ...{ round, wanted, members: 8, groups: [] },
+    ...{ round, wanted, members: 8, groups: [], latest: [] },
     tasks: { size: 999, fresh: (count) => Array.from({ length: count }, (_, index) => 100 + index) },
   });
 
@@ -98,12 +99,16 @@ describe('dart', () => {
 });
 
 describe('guidance', () => {
-  const source = open('guidance', { levels: 2 });
-  const round = (number: number, groups: readonly Group[], wanted = 0) =>
-    source
+  const round = (
+    number: number,
+    groups: readonly Group[],
+    latest: readonly Group[],
+    { wanted = 0, ...options }: { readonly wanted?: number; readonly share?: number } = {},
+  ) =>
+    open('guidance', { levels: 2, ...options })
       .next({
         ...now(1, null),
-        ...{ round: number, wanted, members: 8, groups },
+        ...{ round: number, wanted, members: 8, groups: [...groups, ...latest], latest },
         tasks: {
           size: 9,
           fresh: (count) => Array.from({ length: count }, (_, index) => 100 + index),
@@ -114,29 +119,62 @@ describe('guidance', () => {
         expect(strip).toBe(say && true);
         return [(task as { index: number }).index, say?.[0]?.content];
       });
+  const guided = (task: number, ...turns: readonly number[]): Group => {
+    const group = played(1, task, ...turns);
+    return { ...group, members: group.members.map((one) => ({ ...one, stripped: [user('a hint')] })) };
+  };
 
   test('whole failures are attempted again, level after level, until one succeeds or nothing more is said', () => {
-    expect(round(0, [], 2)).toEqual([
+    expect(round(0, [], [], { wanted: 2 })).toEqual([
       [100, undefined],
       [101, undefined],
     ]);
     const first = [played(1, 1, -1, -1), played(1, 2, -1, 1), played(1, 3, -1, -1), played(1, 4, -1, -1)];
-    expect(new Map(round(1, first) as [number, string][])).toEqual(
+    expect(new Map(round(1, [], first) as [number, string][])).toEqual(
       new Map([
         [1, 'task 1, level 1'],
         [4, 'task 4, level 1'],
       ]),
     );
-    const second = [...first, played(1, 1, 1, -1), played(1, 4, -1, -1)];
-    expect(round(2, second)).toEqual([[4, 'task 4, level 2']]);
-    expect(round(3, second)).toEqual([]);
+    const second = [guided(1, 1, -1), guided(4, -1, -1)];
+    expect(round(2, first, second)).toEqual([[4, 'task 4, level 2']]);
+    expect(round(3, [...first, ...second], [guided(4, -1, -1)])).toEqual([]);
   });
 
-  test('a further round that a curation wants has fresh tasks besides', () => {
-    expect(round(1, [played(1, 1, -1, -1)], 1)).toEqual([
+  test('a further round that a curation wants has fresh tasks besides, which begin at the first level', () => {
+    const first = [played(1, 1, -1, -1)];
+    expect(round(1, [], first, { wanted: 1 })).toEqual([
       [1, 'task 1, level 1'],
       [100, undefined],
     ]);
+    const second = [guided(1, -1, -1), played(1, 5, -1, -1)];
+    const asked = round(2, first, second);
+    expect(new Map(asked as [number, string][])).toEqual(
+      new Map([
+        [1, 'task 1, level 2'],
+        [5, 'task 5, level 1'],
+      ]),
+    );
+    // Its levels are not over when those of the first are.
+    expect(round(3, [...first, ...second], [guided(1, -1, -1), guided(5, -1, -1)])).toEqual([
+      [5, 'task 5, level 2'],
+    ]);
+  });
+
+  test('a share is drawn once: those that were drawn go on, the others are not attempted again', () => {
+    const first = [1, 2, 4, 5].map((task) => played(1, task, -1, -1));
+    const drawn = round(1, [], first, { share: 0.5 }) as [number, string][];
+    expect(drawn.map(([task, said]) => said === `task ${task}, level 1`)).toEqual([true, true]);
+    const second = drawn.map(([task]) => guided(task, -1, -1));
+    const asked = round(2, first, second, { share: 0.5 }) as [number, string][];
+    expect(new Set(asked)).toEqual(new Set(drawn.map(([task]) => [task, `task ${task}, level 2`])));
+  });
+
+  test('a guided group of which no episode was played through leaves no level behind, and is not asked for without end', () => {
+    const first = [played(1, 1, -1, -1), played(1, 2, -1, -1)];
+    // Of task 1 nothing came back.
+    expect(round(2, first, [guided(2, -1, -1)])).toEqual([[2, 'task 2, level 2']]);
+    expect(round(2, first, [])).toEqual([]);
   });
 });
 

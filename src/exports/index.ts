@@ -97,6 +97,7 @@ export {
 export {
   type DefinedProposer,
   defineProposer,
+  type Proposal,
   type Propose,
   type ProposerDefinition,
 } from '../prompts/proposer.ts';

@@ -1,5 +1,6 @@
 /** Proposers: whoever writes new prompts. A model elsewhere, the learner itself, or a script of a user. */
 
+import { ANSWER_MS, withinDeadline } from '../core/answer-deadline.ts';
 import { badDefinition } from '../core/definition.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Message } from '../core/messages.ts';
@@ -8,21 +9,32 @@ import { thrownText } from '../core/safe-text.ts';
 /** Asks for a text; undefined where nobody answered. */
 export type Propose = (messages: readonly Message[]) => Promise<string | undefined>;
 
+/** An answer, and the name of whoever wrote it. */
+export interface Proposal {
+  readonly text: string;
+  readonly by: string;
+}
+
 /** Asks, and fails where nobody answers. `step` and `call` (in the step, from 0) name the chance of the answer. */
 export type Proposer = (
   messages: readonly Message[],
   at: { readonly step: number; readonly call: number; readonly signal: AbortSignal },
-) => Promise<string>;
+) => Promise<Proposal>;
+
+type Answer = string | Proposal;
 
 export interface ProposerDefinition {
   readonly name: string;
   /** One line for people. */
   readonly summary?: string;
-  /** The answer to messages of a source of prompts. */
+  /**
+   * The answer to messages of a source of prompts: a text, or `{ text, by }` with the name of the model that wrote it, which the log
+   * keeps in place of the proposer's. `signal` is aborted where it takes longer than five minutes, and where the run ends.
+   */
   propose(
     messages: readonly Message[],
     at: { readonly step: number; readonly signal: AbortSignal },
-  ): string | Promise<string>;
+  ): Answer | Promise<Answer>;
 }
 
 /** What `defineProposer` returns. */
@@ -35,7 +47,7 @@ export interface DefinedProposer {
 
 /**
  * Define a proposer: a script that writes new prompts in place of a model, for tests and for services of your own. One that
- * throws is a warning, and the step goes on without its answer.
+ * throws, or gives no answer within five minutes, is a warning, and the step goes on without it.
  *
  * @example
  * export const shorter = defineProposer({
@@ -55,21 +67,40 @@ export function defineProposer(definition: ProposerDefinition): DefinedProposer 
     create:
       (_options, subject = `Proposer "${name}"`) =>
       async (messages, { step, signal }) => {
-        let text: unknown;
-        try {
-          text = await definition.propose(structuredClone([...messages]), { step, signal });
-        } catch (cause) {
-          if (TurnwiseError.isInstance(cause)) throw cause;
-          throw new TurnwiseError('definition-failed', {
-            what: `${subject} threw an error`,
-            seen: thrownText(cause),
-            next: 'Correct it, then go on with "turnwise resume"',
-            fields: { definition: subject },
-            cause,
+        const failed = (what: string, seen: string, next: string, cause?: unknown): TurnwiseError =>
+          new TurnwiseError('definition-failed', {
+            ...{ what: `${subject} ${what}`, seen, next, fields: { definition: subject } },
+            ...(cause !== undefined && { cause }),
           });
+        let answer: unknown;
+        try {
+          answer = await withinDeadline(
+            (own) => definition.propose(structuredClone([...messages]), { step, signal: own }),
+            {
+              signal,
+              late: () =>
+                failed(
+                  'gave no answer',
+                  `nothing within ${ANSWER_MS} ms`,
+                  'Have it heed `signal`, and answer sooner',
+                ),
+            },
+          );
+        } catch (cause) {
+          if (signal.aborted || TurnwiseError.isInstance(cause)) throw cause;
+          throw failed(
+            'threw an error',
+            thrownText(cause),
+            'Correct it, then go on with "turnwise resume"',
+            cause,
+          );
         }
-        if (typeof text === 'string') return text;
-        throw badDefinition(subject, 'proposed something that is no text', text, 'a text');
+        const { text, by = name } = (typeof answer === 'string' ? { text: answer } : (answer ?? {})) as {
+          readonly text?: unknown;
+          readonly by?: unknown;
+        };
+        if (typeof text === 'string' && typeof by === 'string') return { text, by };
+        throw badDefinition(subject, 'proposed something that is no text', answer, 'a text, or { text, by }');
       },
   };
 }

@@ -95,7 +95,7 @@ describe('sources of tasks', () => {
   const nobody = { roles: ['agent'], players: [] };
   const round = (memory: Json, wanted: number) => ({
     ...now(memory),
-    ...{ round: 0, wanted, members: 4, groups: [], ...nobody },
+    ...{ round: 0, wanted, members: 4, groups: [], latest: [], ...nobody },
     tasks: { size: 9, fresh: (count: number) => Array.from({ length: count }, (_, index) => index) },
   });
 

@@ -130,7 +130,7 @@ describe('the standing', () => {
 const asked = (source: Tasks, step: number, memory: Json, players: readonly string[], wanted = 8) =>
   source
     .next({
-      ...{ step, memory, rng: Rng.of('league', step), round: 0, wanted, members: 4, groups: [] },
+      ...{ step, memory, rng: Rng.of('league', step), round: 0, wanted, members: 4, groups: [], latest: [] },
       ...{ roles, players },
       tasks: { size: 99, fresh: (count) => Array.from({ length: count }, (_, index) => index) },
     })

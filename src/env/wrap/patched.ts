@@ -5,10 +5,10 @@
  *   reward of a turn that can be read: 0.1 + 0.9 · (1 the expert's act, 0.5 the same first word, 0.1 another); else 0
  *
  * GiGPO (`credit.method=gigpo`) then is the paper's advantage: the episode against its group, and each turn against the others
- * at its state, which all members share.
+ * at its state, which all members share, however many patches brought them there.
  *
- * 1. The paper puts the expert's act into the history in place of the agent's. Here the agent's act stays, and the observation
- *    begins with what was done instead.
+ * 1. The paper puts the expert's act into the history in place of the agent's. Here the agent's act stays, and the observation,
+ *    which is that of the expert's, begins with what was done instead.
  * 2. The paper cuts discounted returns at a patch; here the credit method decides.
  * 3. An act that cannot be read costs a turn, and is not patched.
  * 4. Trajectories are those of the scripted expert, who does the same at equal states.
@@ -55,7 +55,7 @@ export function patched<Task, State>(
     tasks: (split) => inner.tasks(split),
     ...kept,
     solve: ({ now }) => expertAt(now),
-    anchor: ({ now, patches }) => `${anchorOf(inner as Environment<never, State>, now)} after ${patches}`,
+    anchor: ({ now }) => anchorOf(inner as Environment<never, State>, now),
     start(task, rng) {
       const { state, messages } = inner.start(task, rng);
       return { state: { now: state, patches: 0, instead: '' }, messages };
@@ -64,7 +64,8 @@ export function patched<Task, State>(
       const { now } = before;
       const expert = expertAt(now);
       const own = inner.step(now, action, rng.fork('own'));
-      if (!own.valid) return { ...own, state: { ...before, now: own.state }, reward: 0, success: false };
+      if (!own.valid)
+        return { ...own, state: { ...before, now: own.state, instead: '' }, reward: 0, success: false };
       const isMatch = action === expert;
       const patches = before.patches + (isMatch ? 0 : 1);
       const reward = 0.1 + 0.9 * likeness(action, expert);
@@ -89,8 +90,16 @@ export function patched<Task, State>(
         example: natural.example,
         observe(state, step) {
           if (step?.done && step.observation === '') return '';
-          const said = natural.observe(state.now, step && { ...step, state: step.state.now });
-          return state.instead === '' ? said : `Done instead: ${state.instead}. ${said}`;
+          const { now, instead } = state;
+          // What the inner environment said, without what was done instead.
+          const own = step && {
+            ...step,
+            state: step.state.now,
+            observation:
+              instead === '' ? step.observation : step.observation.slice(instead.length).trimStart(),
+          };
+          const said = natural.observe(now, own);
+          return instead === '' ? said : `Done instead: ${instead}. ${said}`;
         },
       },
     }),

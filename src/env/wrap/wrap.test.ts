@@ -54,6 +54,53 @@ test('patched: the expert’s act is done instead, and pays by how like it was; 
   expect(() => patched({ ...walk, solve: undefined as never })).toThrow('has no expert');
 });
 
+test('patched: after a patch all members stand at the expert’s state, and read what its step said, in either wording', async () => {
+  const steps: Environment<null, number> = {
+    name: 'steps',
+    description: '',
+    maxTurns: 9,
+    tasks: () => ({ size: 1, at: () => null }),
+    start: () => ({ state: 0, messages: [{ role: 'user', content: 'at 0' }] }),
+    step: (at, action) =>
+      action === '?'
+        ? { state: at, observation: 'what', reward: 0, done: false, valid: false }
+        : {
+            state: at + 1,
+            observation: `at ${at + 1}`,
+            reward: 0,
+            done: at === 3,
+            success: at === 3,
+            valid: true,
+          },
+    solve: (at) => `go ${at}`,
+    anchor: String,
+    natural: {
+      instructions: 'Go.',
+      example: [['You are at 7.', 'go 7']],
+      observe: (at, step) =>
+        step?.observation === 'what' ? 'What?' : `You are ${step?.observation ?? `at ${at}`}.`,
+    },
+  };
+  const play = async (acts: readonly string[], wording: 'compact' | 'natural') => {
+    const policy = mockPolicy(acts);
+    const episode = await playEpisode(patched(steps), policy, { task: null, options: { wording } });
+    return { episode, read: policy.asked.slice(1).map(({ messages }) => messages.at(-1)!.content) };
+  };
+  const acts = ['stay', '?', 'go 1', 'go 2', 'go 3'];
+  const own = await play(acts, 'compact');
+  expect(own.read).toEqual(['go 0 at 1', 'what', 'at 2', 'at 3']);
+  expect((await play(acts, 'natural')).read).toEqual([
+    'Done instead: go 0. You are at 1.',
+    'What?',
+    'You are at 2.',
+    'You are at 3.',
+  ]);
+  const expert = await play(['go 0', 'go 1', 'go 2', 'go 3'], 'compact');
+  const anchors = ({ transitions }: typeof own.episode): string[] => transitions.map(({ anchor }) => anchor);
+  expect(anchors(expert.episode)).toHaveLength(4);
+  expect(new Set(anchors(own.episode))).toEqual(new Set(anchors(expert.episode)));
+});
+
 test('unary feedback says that it was wrong, and pays less for later attempts', async () => {
   const policy = mockPolicy(['green', 'blue', 'red']);
   const episode = await playEpisode(unaryFeedback(echo, { attempts: 3 }), policy, { index: 0 });

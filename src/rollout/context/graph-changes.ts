@@ -44,8 +44,8 @@ function read(text: string): Change | undefined {
 
 /**
  * The graph after changes with `;` or line ends between. What is no change is passed over; a `new` of a slot that there is, is an
- * update, and an `update` of one that there is not, is new; an unknown parent is the root; what would close a circle is not
- * needed.
+ * update, and an `update` of one that there is not, is new. An update changes what it says: the value, the slot above it, or all
+ * that it needs. An unknown parent is the root, and an unknown need none; what would close a circle stays as it was.
  *
  * @param most slots; no further ones are taken
  */
@@ -55,30 +55,59 @@ export function changed(graph: Graph, text: string, most: number = Number.POSITI
   for (const change of text.split(/[;\n]/).flatMap((one) => read(one) ?? [])) {
     const { kind, slot, is: value } = change;
     const before = nodes.get(slot);
-    if (kind !== 'check' && value !== undefined) {
-      if (before !== undefined) nodes.set(slot, updated(before, value));
-      else if (nodes.size < most) nodes.set(slot, added(change, value, nodes));
+    if (kind !== 'check') {
+      if (before !== undefined) nodes.set(slot, updated(before, change, nodes));
+      else if (value !== undefined && nodes.size < most)
+        nodes.set(slot, updated({ slot, value, parent: null, needs: [], history: [] }, change, nodes));
     }
     if (nodes.has(slot)) about.add(slot);
   }
   return { graph: [...nodes.values()], about: [...about] };
 }
 
-const updated = (before: GraphNode, value: string): GraphNode =>
-  value === before.value ? before : { ...before, value, history: [...before.history, before.value] };
+type Nodes = ReadonlyMap<string, GraphNode>;
 
-function added(
-  { slot, under, needs = '' }: Change,
-  value: string,
-  nodes: ReadonlyMap<string, GraphNode>,
+function updated(
+  before: GraphNode,
+  { is: value = before.value, under, needs }: Change,
+  nodes: Nodes,
 ): GraphNode {
-  const parent = under !== undefined && nodes.has(under) ? under : null;
+  const history = value === before.value ? before.history : [...before.history, before.value];
+  const parent = under === undefined ? before.parent : parentOf(before, under, nodes);
+  return {
+    ...before,
+    value,
+    parent,
+    needs: needs === undefined ? before.needs : neededBy(before, needs, nodes),
+    history,
+  };
+}
+
+function parentOf({ slot, parent }: GraphNode, under: string, nodes: Nodes): string | null {
+  if (!nodes.has(under)) return null;
+  const above = (node: GraphNode): readonly string[] => (node.parent === null ? [] : [node.parent]);
+  return leadsTo(under, slot, above, nodes) ? parent : under;
+}
+
+function neededBy({ slot }: GraphNode, needs: string, nodes: Nodes): readonly string[] {
   const wanted = needs
     .split(',')
     .map((one) => one.trim())
-    // A new slot is needed by none yet, so nothing that is there can close a circle.
-    .filter((one) => nodes.has(one));
-  return { slot, value, parent, needs: [...new Set(wanted)], history: [] };
+    .filter((one) => nodes.has(one) && !leadsTo(one, slot, (node) => node.needs, nodes));
+  return [...new Set(wanted)];
+}
+
+/** Whether `to` is `from`, or comes after it. */
+function leadsTo(
+  from: string,
+  to: string,
+  after: (node: GraphNode) => readonly string[],
+  nodes: Nodes,
+): boolean {
+  const seen = new Set([from]);
+  // A set goes on over what is added while it is gone through.
+  for (const slot of seen) for (const next of after(nodes.get(slot)!)) seen.add(next);
+  return seen.has(to);
 }
 
 /** The slots with all above them and all that they need, in the order of the graph. */

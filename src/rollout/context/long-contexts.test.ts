@@ -9,6 +9,7 @@ import type { ContextStrategy } from './strategy.ts';
 import { cutText } from './tool-results.ts';
 import { toolRetention } from './tool-retention.ts';
 import { toolWindow } from './tool-window.ts';
+import { variables } from './variables.ts';
 
 const resultsIn = (prompt: string): string[] => prompt.split(' ').filter((word) => /^r\d/.test(word));
 
@@ -45,6 +46,15 @@ test('tool-retention keeps at least so many results, and leaves the others out o
     0, 1, 2, 2, 2, 2, 2, 2,
   ]);
   expect(await shownResults(toolRetention, { keep: 2, placeholder })).toEqual([0, 1, 2, 3, 2, 3, 2, 3]);
+});
+
+test('variables keeps at least so many results, one by one or in blocks; a prompt over the budget overflows', async () => {
+  expect(await shownResults(variables, { keep: 2, every: 1, placeholder })).toEqual([0, 1, 2, 2, 2, 2, 2, 2]);
+  expect(await shownResults(variables, { keep: 2, placeholder })).toEqual([0, 1, 2, 3, 2, 3, 2, 3]);
+  const { policy } = player();
+  const episode = await play(variables, { placeholder }, policy, { contextLength: 16 });
+  expect(episode.stop).toBe('context-overflow');
+  expect(episode).not.toHaveProperty('failure');
 });
 
 test('a longer result is cut at the side that is not kept', () => {

@@ -94,6 +94,38 @@ describe('tool-memory', () => {
     ]);
   });
 
+  test('every call of an act is answered, in order; what is not its own is to be called again', async () => {
+    const said = [
+      '<call> search_tools query: fig_price <call> search_tools query: plum_weight',
+      '<call> fig_price <call> remove_tools names: fig_price <call> search_tools query: nut_price',
+      '<call> remove_tools names: plum_weight <call> oat_price',
+      '<call> search_tools query: oat_price <call> nothing',
+    ];
+    const { episode, requests } = await playToolbox(
+      toolMemory,
+      { results: 1, most: 2 },
+      (_, at) => said[at] ?? 'none',
+    );
+    const told = episode.calls
+      .slice(1, 5)
+      .map(({ messages }) => messages.map(({ role, content }) => `${role}: ${content}`));
+    expect(told).toEqual([
+      ['tool: Loaded fig_price', 'tool: Loaded plum_weight'],
+      [
+        'tool: fig_price was not carried out. Call it again, in a turn of its own.',
+        'tool: Removed fig_price',
+        'tool: Loaded nut_price',
+      ],
+      [
+        'tool: oat_price is not loaded. Loaded: plum_weight nut_price. remove_tools was not carried out. Call it again, in a turn of its own.',
+      ],
+      ['tool: Nothing was carried out: there is no tool "nothing"'],
+    ]);
+    expect(requests).toHaveLength(5);
+    // None of it was a step of the environment.
+    expect(episode.transitions.map(({ action }) => action)).toEqual([JSON.stringify({ answer: 'none' })]);
+  });
+
   test('calls that the context answers are left untrained as the control', async () => {
     const say = (_: unknown, at: number) =>
       ['<call> search_tools query: fig_price', '<call> fig_price'][at] ?? 'none';
@@ -169,6 +201,33 @@ describe('variables', () => {
       // No such part: it stands as it was written.
       '$r1.none',
       weight,
+      undefined,
+    ]);
+  });
+
+  test('what is read beside other calls is read; the others are told to wait, in words that are no variable', async () => {
+    const said = [
+      '<call> plum_weight of: plum',
+      '<call> show name: r1 from: 150 <call> fig_price <call> find name: r1 text: pear',
+      '<call> fig_price of: fig <call> show name: r9',
+      '<call> show r1',
+    ];
+    const { episode, requests } = await playToolbox(variables, { limit: 40 }, (_, at) => said[at] ?? 'none');
+    const told = requests
+      .slice(2, 5)
+      .map(({ messages }) =>
+        messages
+          .slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1)
+          .map(({ content }) => content),
+      );
+    const again = 'fig_price was not carried out. Call it again, in a turn of its own.';
+    expect(told).toEqual([
+      [weight.slice(150), again, 'Found nothing'],
+      [again, 'There is no variable r9'],
+      ['Nothing was carried out: show: "r1" belongs to no argument'],
+    ]);
+    expect(episode.transitions.map(({ action }) => JSON.parse(action).name)).toEqual([
+      'plum_weight',
       undefined,
     ]);
   });

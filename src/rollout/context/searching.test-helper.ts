@@ -82,7 +82,7 @@ export function play(
   strategy: ContextStrategy,
   options: object,
   policy: Policy,
-  more = {},
+  { contextLength = 200, ...more }: { readonly trained?: boolean; readonly contextLength?: number } = {},
   split: Split = 'train',
 ): Promise<Episode> {
   return runEpisode(
@@ -94,7 +94,7 @@ export function play(
       context: strategy.create(options, more),
       sampling: { temperature: 1, topP: 1, topK: 0 },
       maxTurns: 12,
-      contextLength: 200,
+      contextLength,
       turnTimeoutMs: 500,
       seed: 1,
       signal: new AbortController().signal,

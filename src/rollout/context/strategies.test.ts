@@ -142,6 +142,27 @@ test.each([
   },
 );
 
+test.each([
+  // Half of the context: acts and summaries may be longer than the other half.
+  [24, [0, 0, 1, 1, 1, 1, 1]],
+  [40, [0, 0, 0, 0, 1, 0, 0]],
+  // There is room for all seven turns.
+  [200, [0, 0, 0, 0, 0, 0, 0]],
+])(
+  'a threshold over what the model has room for is lowered: %d tokens, summaries before turns %j',
+  async (contextLength, before) => {
+    const { policy, requests } = summarizing();
+    const options = { threshold: 1024, instruction: 'summarize what mattered' };
+    const episode = await play(summary, options, policy, { contextLength });
+    expect(episode.stop).toBe('done');
+    expectExact(episode, episode, requests);
+    const asked = episode.calls.flatMap(({ purpose }, index) =>
+      purpose === 'act' ? [episode.calls[index - 1]?.purpose === 'summarize' ? 1 : 0] : [],
+    );
+    expect(asked.slice(1)).toEqual(before);
+  },
+);
+
 test('after its last summary an episode overflows; untrained summaries are left out of the loss', async () => {
   const { policy, requests } = summarizing();
   const options = { threshold: 14, summaries: 1, instruction: 'summarize what mattered' };

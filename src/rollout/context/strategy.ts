@@ -44,6 +44,8 @@ export interface View<Options = object, State extends Json = Json> {
   readonly showsTools: boolean;
   /** Longest prompt, in tokens. */
   readonly budget: number;
+  /** Longest completion, in tokens; Infinity where nothing but the room limits it. */
+  readonly longest: number;
   /** Turns taken, and how many there may be. */
   readonly turn: number;
   readonly limit: number;

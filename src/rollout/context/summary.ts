@@ -23,20 +23,41 @@ const recent = ({ calls, state }: View<SummaryOptions, SummaryState>): readonly 
   calls.filter(({ id, purpose }) => purpose === 'act' && id >= state.from);
 
 /**
- * The policy summarizes its conversation whenever the next prompt would have `threshold` tokens or more. It then reads its
- * opening messages, the summary and what is new. A summary is learned with the turn that follows it. After `summaries` of
+ * Tokens of a prompt that is summarized first: the threshold, where the question still has room after one more act; otherwise as
+ * many as leave room for an act, the question and its answer, or half of the context where completions may be as long as that.
+ */
+function limitOf(view: View<SummaryOptions, SummaryState>): number {
+  const { threshold, instruction } = view.options;
+  const room = view.budget + 1;
+  if (threshold <= room / 2) return threshold;
+  const after = view.longest + view.tokens({ parts: [user(instruction)] });
+  return threshold + after < room
+    ? threshold
+    : Math.min(threshold, Math.max(room / 2, room - after - view.longest));
+}
+
+/**
+ * The policy summarizes its conversation whenever the next prompt would have `threshold` tokens or more, and earlier where the
+ * model has no room for as many. It then reads its opening messages, the summary and what is new. A summary is learned with the turn that follows it. After `summaries` of
  * them the episode ends with `context-overflow`.
  *
  * Source: SUPO (arXiv 2510.06727). Deviations:
  * 1. Overlong episodes are left to curation, which sees their stop reason: `over-turns` keeps them out of the loss.
  * 2. The turn that reaches the threshold is not discarded: what it brought is read after the summary.
- * 3. A result too long to summarize again is read up to the budget of a prompt, and only then overflows.
+ * 3. A threshold that the model has no room for is lowered, where it would never be reached.
+ * 4. A result too long to summarize again is read up to the budget of a prompt, and only then overflows.
  */
 export const summary: ContextStrategy = defineContext({
   name: 'summary',
   summary: 'all turns, summarized by the policy where they grow long',
   options: z.strictObject({
-    threshold: z.int().min(1).default(1024).describe('Tokens of a prompt that is summarized first'),
+    threshold: z
+      .int()
+      .min(1)
+      .default(1024)
+      .describe(
+        'Tokens of a prompt that is summarized first; fewer where the context of the model has no room for them',
+      ),
     summaries: z.int().min(0).default(8).describe('Most summaries of a conversation; then it overflows'),
     instruction: z
       .string()
@@ -52,10 +73,10 @@ export const summary: ContextStrategy = defineContext({
       first === undefined || state.summary === null ? [] : [{ shown: first.id }, { call: state.summary }];
     const parts: Part[] = [...head, ...acts.flatMap(({ id }) => [{ shown: id }, { call: id }])];
     const whole = { parts: [...parts, ...fresh] };
+    const limit = limitOf(view);
     const tokens = view.tokens(whole);
     if (tokens > budget && acts.length === 0) return { stop: 'context-overflow' };
-    if (tokens < options.threshold || first === undefined || acts.length === 0)
-      return { conversation: whole, state };
+    if (tokens < limit || first === undefined || acts.length === 0) return { conversation: whole, state };
     if (state.written >= options.summaries) return { stop: 'context-overflow' };
     const call = await ask('summarize', { parts: [...parts, user(options.instruction)] });
     return {

@@ -26,6 +26,46 @@ describe('changes', () => {
     expect(pathsOf(after.graph, ['tickets', 'nothing']).map(({ slot }) => slot)).toEqual(['tickets']);
   });
 
+  test('an update changes what a slot needs and what it is under, with its value or alone', () => {
+    const { graph } = changed(
+      [],
+      'new trip is summer ; new city is Paris under trip ; new budget is small ; new hotel is Ritz under trip needs city',
+    );
+    const moved = changed(
+      graph,
+      'update hotel is Savoy under budget needs budget, city ; update city needs budget',
+    );
+    expect(moved.about).toEqual(['hotel', 'city']);
+    expect(moved.graph.slice(1)).toEqual([
+      { slot: 'city', value: 'Paris', parent: 'trip', needs: ['budget'], history: [] },
+      { slot: 'budget', value: 'small', parent: null, needs: [], history: [] },
+      { slot: 'hotel', value: 'Savoy', parent: 'budget', needs: ['budget', 'city'], history: ['Ritz'] },
+    ]);
+    // Of those that are said, none is needed any more; and an unknown one is the root.
+    const freed = changed(moved.graph, 'update hotel under nothing needs none').graph[3];
+    expect(freed).toEqual({ slot: 'hotel', value: 'Savoy', parent: null, needs: [], history: ['Ritz'] });
+    // Values alone leave the rest.
+    expect(changed(moved.graph, 'new hotel is Ritz').graph[3]).toEqual({
+      ...{
+        slot: 'hotel',
+        value: 'Ritz',
+        parent: 'budget',
+        needs: ['budget', 'city'],
+        history: ['Ritz', 'Savoy'],
+      },
+    });
+  });
+
+  test('what would close a circle is refused, over others too; the rest of the change is taken', () => {
+    const { graph } = changed([], 'new a is 1 ; new b is 2 under a needs a ; new c is 3 under b needs b');
+    const after = changed(graph, 'update a is 9 under c needs c, a, b ; update b under b');
+    expect(after.graph.map(({ slot, value, parent, needs }) => [slot, value, parent, needs])).toEqual([
+      ['a', '9', null, []],
+      ['b', '2', 'a', ['a']],
+      ['c', '3', 'b', ['b']],
+    ]);
+  });
+
   test('unknown parents are the root, unknown needs none; new and update stand in for each other', () => {
     const { graph, about } = changed(
       [],

@@ -19,7 +19,8 @@ const outline = (graph: Graph): string => ['slots', ...graph.map(({ slot }) => s
 
 /**
  * Before each act the policy is told the names of all slots, and writes how the graph changes: `new SLOT is VALUE`, `update SLOT
- * is VALUE` or `check SLOT`, several with `;` between. A new slot may be `under` another one, and `needs` some. The act reads the
+ * is VALUE` or `check SLOT`, several with `;` between. Either may say what the slot is `under`, and which slots it
+ * `needs`: `update SLOT needs OTHER, ANOTHER` changes these alone. The act reads the
  * opening, the slots that were named with all above them and all that they need, its own last act and what is new; no transcript.
  * A turn that names none reads what the one before it read.
  *
@@ -35,7 +36,7 @@ export const taskGraph: ContextStrategy = defineContext<TaskGraphOptions, TaskGr
     instruction: z
       .string()
       .default(
-        'Write how the task changes: new SLOT is VALUE, update SLOT is VALUE or check SLOT, with ; between; or none.',
+        'Write how the task changes: new SLOT is VALUE, update SLOT is VALUE or check SLOT, with ; between; or none. A new or updated slot may be under SLOT and needs SLOT, SLOT.',
       )
       .describe('The message that asks how the graph changes'),
     act: z.string().default('Now act.').describe('The message before an act, after the slots'),

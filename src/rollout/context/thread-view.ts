@@ -15,6 +15,7 @@ export class ThreadView implements View {
   readonly fresh: readonly Message[];
   readonly showsTools: boolean;
   readonly budget: number;
+  readonly longest: number;
   readonly turn: number;
   readonly limit: number;
   readonly options: object;
@@ -36,6 +37,7 @@ export class ThreadView implements View {
     this.fresh = fresh;
     this.showsTools = setting.renderer.declares === true;
     this.budget = setting.contextLength - 1;
+    this.longest = setting.renderer.maxTurnTokens;
     this.turn = thread.turns;
     this.limit = setting.limit;
     this.options = setting.context.options;

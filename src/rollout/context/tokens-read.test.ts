@@ -18,9 +18,11 @@ import type { ContextStrategy } from './strategy.ts';
 import { summary } from './summary.ts';
 import { toolRetention } from './tool-retention.ts';
 import { toolWindow } from './tool-window.ts';
+import { variables } from './variables.ts';
 
 const TURNS = 32;
-const words = Array.from({ length: 900 }, (_, index) => `w${index}`);
+// All of one length: a description cuts words, and none of them begins with another.
+const words = Array.from({ length: 900 }, (_, index) => `w${index + 100}`);
 const tokenizer = WordTokenizer.fromTexts([...words, 'omitted write now']);
 const renderer = wordRenderer(tokenizer, 9);
 
@@ -88,6 +90,11 @@ const windows: readonly (readonly [string, ContextStrategy, fc.Arbitrary<object>
   ['last-turns', lastTurns, fc.record({ turns: count, tokens: fc.constantFrom(0, 60, 150) })],
   ['tool-window', toolWindow, fc.record({ results: count, placeholder: fc.constant(placeholder) })],
   ['tool-retention', toolRetention, fc.record({ keep: count, placeholder: fc.constant(placeholder) })],
+  [
+    'variables',
+    variables,
+    fc.record({ keep: count, limit: fc.constantFrom(32, 400), placeholder: fc.constant(placeholder) }),
+  ],
   ['summary', summary, fc.record({ threshold: fc.constantFrom(40, 90, 200), summaries: fc.constant(99) })],
   ['state', state, fc.constant({ instruction: 'write', act: 'now', note: false })],
 ];
@@ -107,4 +114,5 @@ test('cut every turn instead, a token is read as often as it stands in a prompt'
   expect(await often(lastTurns, { turns: 6, every: 1 })).toBe(7);
   expect(await often(toolWindow, { results: 6, every: 1, placeholder })).toBe(6);
   expect(await often(toolRetention, { keep: 6, every: 1, placeholder })).toBe(6);
+  expect(await often(variables, { keep: 6, every: 1, placeholder })).toBe(6);
 });

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import type { Call, Part } from '../../core/episode.ts';
 import { type Message, type ToolDeclaration, user } from '../../core/messages.ts';
+import { answerOwn, namesCalled, notCarriedOut, type OwnCall } from './own-calls.ts';
 import { type Ask, type ContextStrategy, defineContext, type PlannedAct, type View } from './strategy.ts';
 import { found, nameIn, namesIn, ownTools, REMOVE, refusedTool, SEARCH } from './tool-search.ts';
 
@@ -24,6 +25,7 @@ export type ToolMemoryState = {
 };
 
 type Memory = View<ToolMemoryOptions, ToolMemoryState>;
+type Answered = { readonly text: string; readonly state: ToolMemoryState };
 
 /** Those of the loaded tools that the session still offers: an agent may declare others in every request. */
 const offered = ({ tools = [] }: Memory, loaded: readonly string[]): readonly ToolDeclaration[] =>
@@ -68,54 +70,58 @@ function withLists({ calls, fresh }: Memory, lists: ToolMemoryState['lists']): r
 function scripted(purpose: string, view: Memory, planned: PlannedAct | undefined): string {
   const { options, tools = [], fresh } = view;
   const loaded = offered(view, view.state.loaded).map(({ name }) => name);
-  const wanted = planned?.reply.toolCalls[0]?.name;
-  const isMissing = tools.some(({ name }) => name === wanted) && !loaded.includes(wanted!);
+  const uses = planned?.reply.toolCalls.map(({ name }) => name) ?? [];
+  const isUnloaded = (wanted: string): boolean =>
+    tools.some(({ name }) => name === wanted) && !loaded.includes(wanted);
+  const wanted = uses.find(isUnloaded);
   if (purpose === 'prune') {
-    const needless = loaded.filter((name) => name !== wanted);
+    const needless = loaded.filter((name) => !uses.includes(name));
     // Without a plan nobody knows which are needless, but room has to be made.
     const gone = planned === undefined && loaded.length + options.results <= options.most ? [] : needless;
     return gone.length > 0 ? gone.join(' ') : 'none';
   }
   if (purpose === 'search') {
     if (planned === undefined) return fresh.findLast(({ role }) => role === 'user')?.content ?? 'none';
-    return isMissing ? wanted! : 'none';
+    return wanted ?? 'none';
   }
-  if (planned === undefined || !isMissing || options.mode === 'workflow') return planned?.text ?? '';
-  const isFull = loaded.length + searched(view, wanted!, loaded).length > options.most;
-  if (!isFull) return planned.call(SEARCH, { query: wanted! });
+  if (planned === undefined || wanted === undefined || options.mode === 'workflow')
+    return planned?.text ?? '';
+  const isFull = loaded.length + searched(view, wanted, loaded).length > options.most;
+  if (!isFull) return planned.call(SEARCH, { query: wanted });
   return options.mode === 'autonomous' ? planned.call(REMOVE, { names: loaded.join(' ') }) : planned.text;
 }
 
-/** What is answered to a call of the context's own tools, or of one that is not loaded. */
-function answered(
-  call: Call,
-  view: Memory,
-): { readonly text: string; readonly loaded: readonly string[] } | undefined {
-  const { options, state } = view;
-  const [use] = call.reply?.toolCalls ?? [];
+/** What is answered to one call of the context's own tools. */
+function answered(use: OwnCall, view: Memory, state: ToolMemoryState): Answered {
+  const { options } = view;
   const { loaded } = state;
-  if (use?.name === SEARCH) {
+  if (use.name === SEARCH) {
     const more = searched(view, String(use.arguments.query ?? ''), loaded);
-    if (more.length === 0) return { text: 'Found no other tool.', loaded };
+    if (more.length === 0) return { text: 'Found no other tool.', state };
     if (loaded.length + more.length > options.most) {
       const text = `${more.length} more would be over the ${options.most} tools that may be loaded: remove some first.`;
-      return { text, loaded };
+      return { text, state };
     }
-    return { text: `Loaded ${more.join(' ')}`, loaded: [...loaded, ...more] };
+    return { text: `Loaded ${more.join(' ')}`, state: { ...state, loaded: [...loaded, ...more] } };
   }
-  if (use?.name === REMOVE) {
-    const names = namesIn(String(use.arguments.names ?? ''));
-    const gone = names.filter((name) => loaded.includes(name));
-    const unknown = names.filter((name) => !loaded.includes(name));
-    const text = [
-      ...(gone.length > 0 ? [`Removed ${gone.join(' ')}`] : []),
-      ...(unknown.length > 0 ? [`Not loaded: ${unknown.join(' ')}`] : []),
-    ].join('. ');
-    return { text: text || 'Removed nothing.', loaded: loaded.filter((name) => !gone.includes(name)) };
-  }
+  const names = namesIn(String(use.arguments.names ?? ''));
+  const gone = names.filter((name) => loaded.includes(name));
+  const unknown = names.filter((name) => !loaded.includes(name));
+  const text = [
+    ...(gone.length > 0 ? [`Removed ${gone.join(' ')}`] : []),
+    ...(unknown.length > 0 ? [`Not loaded: ${unknown.join(' ')}`] : []),
+  ].join('. ');
+  const left = loaded.filter((name) => !gone.includes(name));
+  return { text: text || 'Removed nothing.', state: { ...state, loaded: left } };
+}
+
+/** What is answered to an act with a call of a tool that is not loaded: nothing of it is carried out. */
+function refusal(call: Call, { tools, state: { loaded } }: Memory): string | undefined {
   const refused = refusedTool(call);
-  if (refused === undefined || !view.tools?.some(({ name }) => name === refused)) return undefined;
-  return { text: `${refused} is not loaded. Loaded: ${loaded.join(' ') || 'none'}`, loaded };
+  if (refused === undefined || !tools?.some(({ name }) => name === refused)) return undefined;
+  const text = `${refused} is not loaded. Loaded: ${loaded.join(' ') || 'none'}`;
+  const others = namesCalled(call.text).filter((name) => name !== refused);
+  return [text, ...others.map(notCarriedOut)].join('. ');
 }
 
 /**
@@ -127,6 +133,7 @@ function answered(
  * 1. A search compares words with names and descriptions, without embeddings: the same query finds the same tools.
  * 2. A call of a tool that is not loaded is answered with the names of those that are.
  * 3. Where an environment has no tool messages, each of its observations is a message of a user.
+ * 4. An act with a call of its own tools is answered here, call by call; what it calls besides is to be called again.
  */
 export const toolMemory: ContextStrategy = defineContext<ToolMemoryOptions, ToolMemoryState>({
   name: 'tool-memory',
@@ -166,12 +173,16 @@ export const toolMemory: ContextStrategy = defineContext<ToolMemoryOptions, Tool
     return { conversation: { parts: withLists(view, lists), tools }, state: { loaded, lists } };
   },
   answer(call, view) {
-    const given = answered(call, view);
-    if (given === undefined) return undefined;
-    return {
-      messages: [{ role: 'tool', content: given.text }],
-      state: { ...view.state, loaded: given.loaded },
-    };
+    const { state } = view;
+    const text = refusal(call, view);
+    if (text !== undefined) return { messages: [{ role: 'tool', content: text }], state };
+    const own = ownTools(view.options.mode).map(nameIn);
+    return answerOwn(
+      call,
+      (name) => own.includes(name),
+      state,
+      (use, before) => answered(use, view, before),
+    );
   },
   script: (purpose, view, _session, planned) => scripted(purpose, view, planned),
 });

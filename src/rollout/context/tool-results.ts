@@ -51,15 +51,15 @@ export function foldedBy(counts: readonly number[], before: number, most: number
   return folded;
 }
 
-/** The whole conversation, in which `written` gives what stands for each result. */
+/** The whole conversation, in which `written` gives what stands for each result; `turn` is the place of its call. */
 export function withResults(
   view: Seen,
-  written: (result: Message, index: number) => Message,
+  written: (result: Message, index: number, turn: number) => Message,
   isResult: IsResult = resultsIn(view),
 ): readonly Part[] {
   let index = 0;
   const shown = (messages: readonly Message[], turn: number): readonly Message[] =>
-    messages.map((message) => (isResult(message, turn === 0) ? written(message, index++) : message));
+    messages.map((message) => (isResult(message, turn === 0) ? written(message, index++, turn) : message));
   const earlier = view.calls.flatMap(({ id, messages }, turn): Part[] => {
     const now = shown(messages, turn);
     const isSame = now.every((message, at) => message === messages[at]);

@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import type { Json } from '../../core/json/json.ts';
 import type { Message, ToolDeclaration } from '../../core/messages.ts';
+import { answerOwn, hasOwnCall, type OwnCall } from './own-calls.ts';
 import { type ContextStrategy, defineContext, type PlannedAct, type View } from './strategy.ts';
 import {
   foldedBy,
@@ -16,6 +17,7 @@ import {
 export interface VariablesOptions {
   readonly limit: number;
   readonly keep: number;
+  readonly every: number;
   readonly placeholder: string;
 }
 
@@ -48,6 +50,11 @@ const own: readonly ToolDeclaration[] = [
     },
   },
 ];
+
+const isOwn = (name: string): boolean => own.some((tool) => tool.name === name);
+
+/** Whether the messages before a call, or the latest ones, are answers of this context. */
+const isAnswer = ({ calls }: Names, turn: number): boolean => turn > 0 && hasOwnCall(calls[turn - 1]!, isOwn);
 
 /** Every call declares the context's own tools, so the session's say whether an environment answers as a tool. */
 const isResultIn = ({ tools = [] }: Names): IsResult => resultsWith(tools.length > 0);
@@ -108,10 +115,7 @@ function withValues(text: string, view: Names): string {
 }
 
 /** What is read of a variable: a cut text says how to go on. */
-function read(
-  use: { readonly name: string; readonly arguments: Readonly<Record<string, Json>> },
-  view: Names,
-): string {
+function read(use: OwnCall, view: Names): string {
   const { limit } = view.options;
   const name = String(use.arguments.name ?? '').replace(/^\$/, '');
   const value = textOf(view, name);
@@ -139,7 +143,9 @@ function scripted(view: Names, planned: PlannedAct | undefined): string {
     const index = results.findIndex(({ content }) => content === text && content.length > limit);
     return index < 0 ? undefined : `$${nameOf(index)}`;
   };
-  const [use] = planned.reply.toolCalls;
+  const [use, ...others] = planned.reply.toolCalls;
+  // One call is all that can be written anew.
+  if (others.length > 0) return planned.text;
   if (use === undefined) {
     const whole = nameFor(planned.text);
     if (whole !== undefined) return whole;
@@ -164,7 +170,9 @@ function scripted(view: Names, planned: PlannedAct | undefined): string {
  * Source: CaveAgent (arXiv 2601.01569). Deviations:
  * 1. Variables are what tools gave, and the record is their store. Code that works on them is for tools of the environment:
  *    `createRuntime` keeps an interpreter for an episode, with `inject` and `take`.
- * 2. Only the first tier of compaction: old results give way in blocks. The second and the third are `summary` and `last-turns`.
+ * 2. Only the first tier of compaction: old results give way, in blocks, so that a path goes on in between; `every: 1` is the
+ *    source's. The second and the third are `summary` and `last-turns`: a prompt over the budget overflows.
+ * 3. An act with a call of its own tools is answered here, call by call; what it calls besides is to be called again.
  */
 export const variables: ContextStrategy = defineContext<VariablesOptions, VariablesState>({
   name: 'variables',
@@ -175,19 +183,26 @@ export const variables: ContextStrategy = defineContext<VariablesOptions, Variab
       .min(32)
       .default(400)
       .describe('Characters of a result that stands in the prompt; longer ones are variables'),
-    keep: z.int().min(1).default(6).describe('Latest results that stay in the prompt'),
+    keep: z.int().min(1).default(6).describe('Latest results that always stay in the prompt'),
+    every: z
+      .int()
+      .min(0)
+      .default(0)
+      .describe('Results that are left out at a time; 0: as many as `keep`; 1: as soon as they are older'),
     placeholder: z.string().default('Result left out.').describe('What stands for an older result'),
   }),
   plans: true,
   start: (): VariablesState => ({ folded: 0 }),
   window(view) {
     const { limit, keep, placeholder } = view.options;
+    const every = view.options.every || keep;
     const isResult = isResultIn(view);
-    const folded = foldedBy(resultCounts(view, isResult), view.state.folded, 2 * keep - 1, keep);
+    const folded = foldedBy(resultCounts(view, isResult), view.state.folded, keep + every - 1, every);
     const parts = withResults(
       view,
-      (result, index) => {
-        const isLong = result.content.length > limit;
+      (result, index, turn) => {
+        // What this context answered is read as it is.
+        const isLong = result.content.length > limit && !isAnswer(view, turn);
         if (isLong) return { ...result, content: described(result, nameOf(index), limit) };
         return index < folded ? { ...result, content: placeholder } : result;
       },
@@ -195,11 +210,8 @@ export const variables: ContextStrategy = defineContext<VariablesOptions, Variab
     );
     return { conversation: { parts, tools: [...(view.tools ?? []), ...own] }, state: { folded } };
   },
-  answer(call, view) {
-    const [use] = call.reply?.toolCalls ?? [];
-    if (use === undefined || !own.some(({ name }) => name === use.name)) return undefined;
-    return { messages: [{ role: 'tool', content: read(use, view) }], state: view.state };
-  },
+  answer: (call, view) =>
+    answerOwn(call, isOwn, view.state, (use, state) => ({ text: read(use, view), state })),
   deliver: (text, view) => withValues(text, view),
   script: (_purpose, view, _session, planned) => scripted(view, planned),
 });

@@ -60,13 +60,16 @@ const at = (call: number) => ({ step: 2, call, signal: new AbortController().sig
 test('a server is asked at temperature 1, and again where the same is asked again', async () => {
   const propose = open(address)!;
   const answers = [await propose([user('improve')], at(0)), await propose([user('improve')], at(1))];
-  expect(answers).toEqual(['answer 1', 'answer 2']);
+  expect(answers.map(({ text }) => text)).toEqual(['answer 1', 'answer 2']);
+  // The model and its host.
+  expect(new Set(answers.map(({ by }) => by)).size).toBe(1);
+  expect(answers[0]!.by).toMatch(/^big/);
   expect(seen[0]).toMatchObject({ temperature: 1, messages: [{ role: 'user', content: 'improve' }] });
 });
 
 test('the learner answers with its own weights, in a conversation that is let go of', async () => {
   const propose = open('learner')!;
-  expect(await propose([user('improve this')], at(3))).toBe('go left');
+  expect(await propose([user('improve this')], at(3))).toEqual({ text: 'go left', by: 'learner' });
   expect(sampled.at(-1)).toMatchObject({
     conversation: 'proposer/2/3',
     keep: 0,

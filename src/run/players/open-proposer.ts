@@ -1,6 +1,7 @@
 /** The proposer of prompts that the settings name: a model elsewhere, the learner itself, or a script of a user. */
 
 import { TurnwiseError } from '../../core/errors.ts';
+import { LEARNER } from '../../policy/engine-policy.ts';
 import type { Proposer } from '../../prompts/proposer.ts';
 import type { SpendMeter } from '../../server/gateway/spend.ts';
 import type { Catalogue } from '../../train/config/catalogue.ts';
@@ -40,7 +41,7 @@ export function openProposer(
   if (proposer === LEARNER_PROPOSES) return learnerProposes({ engine, renderer, config });
   if (!ELSEWHERE.test(proposer)) return catalogue.proposers.find(proposer).create();
   const ask = askElsewhere(spend, { name: 'proposer', temperature: 1 });
-  return async (messages, { signal }) => (await ask(proposer, messages, signal)).text;
+  return (messages, { signal }) => ask(proposer, messages, signal);
 }
 
 /** The parts of a learner with the proposer that its settings name. */
@@ -76,7 +77,7 @@ function learnerProposes({
       const sampled = await engine.sample({
         ...{ conversation, keep: 0, append, sampling, stopIds, seed: `${seed}/${conversation}` },
       });
-      return renderer.read(renderer.text(sampled.ids), []).content;
+      return { text: renderer.read(renderer.text(sampled.ids), []).content, by: LEARNER };
     } finally {
       engine.release([conversation]);
     }

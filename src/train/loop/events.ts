@@ -80,6 +80,8 @@ export interface PromptsEvent {
   readonly best: string;
   /** Another one was the best before. */
   readonly changed?: true;
+  /** Who answered questions for new prompts in this step, each once, by name. */
+  readonly by?: readonly string[];
   /** The texts of names that the log did not explain before; '' is no prompt. */
   readonly texts: Readonly<Record<string, string>>;
 }

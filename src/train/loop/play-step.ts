@@ -50,8 +50,11 @@ export function stepActor(
   const synchronous = isSynchronous(config);
   const gate = synchronous ? undefined : limited(config.rollout.concurrency);
   const requestOf = new WeakMap<Group, () => Promise<Group>>();
-  /** Of each step that is under way, the last round that played anything, and what came of it. */
-  const steps = new Map<number, { round: number; groups: readonly Group[]; chosen?: Curated }>();
+  /** Of each step that is under way, the last round that played anything, the number of its first group, and what came of it. */
+  const steps = new Map<
+    number,
+    { round: number; first: number; groups: readonly Group[]; chosen?: Curated }
+  >();
   const curated = async (step: number, groups: readonly Group[]): Promise<Curated> => {
     const known = steps.get(step);
     if (!known) return nothing;
@@ -78,6 +81,8 @@ export function stepActor(
       const { tasks } = own;
       const play = async (asked: readonly GroupToPlay[], options: CollectOptions) =>
         scoreGroups(await wayOf(own)(asked, options), options);
+      const usable = withMembers(groups, isUsable);
+      const first = steps.get(step)?.first ?? 0;
       const requests = tasks.next({
         ...{
           step,
@@ -88,13 +93,14 @@ export function stepActor(
           ...seatable(own, step),
         },
         wanted: round === 0 || !synchronous ? wanted : (await curated(step, groups)).wanted,
-        groups: withMembers(groups, isUsable),
+        groups: usable,
+        latest: usable.filter(({ group }) => group >= first),
         tasks: freshTasks(own, step, round),
       });
       if (requests.length === 0) return [];
       if (round === MOST_ROUNDS)
         throw badDefinition(tasks.subject, 'never gives no groups', requests, 'an end');
-      steps.set(step, { round, groups: [] });
+      steps.set(step, { round, first: groups.length, groups: [] });
       const promptOf = own.config.prompts.name === 'none' ? undefined : promptsOf(own, step, memory());
       const asked = await groupsToPlay(own, requests, step, groups.length, promptOf);
       const options = optionsOf(own, step, memory(), { signal, onEpisode });

@@ -31,7 +31,7 @@ function learner(size: number, share = 0): Learner {
 /** What a source that revisits tasks asks for. */
 function chosen(of: Learner, step: number, pool: Json, round = 0): Promise<GroupToPlay[]> {
   const requests = of.tasks.next({
-    ...{ step, round, wanted: 4, members: 3, groups: [], memory: pool },
+    ...{ step, round, wanted: 4, members: 3, groups: [], latest: [], memory: pool },
     rng: Rng.of('tasks', 1, step, round),
     ...{ roles: ['agent'], players: [] },
     tasks: freshTasks(of, step, round),

@@ -50,12 +50,15 @@ export async function tellPrompts(
   if (config.prompts.name === 'none') return { memory, metrics: {}, events: [] };
   const told = promptedGroups(groups);
   const failures = new Map<string, number>();
+  const writers = new Set<string>();
   let calls = 0;
   const propose = async (messages: readonly Message[]): Promise<string | undefined> => {
     if (!proposer) return undefined;
     const call = calls++;
     try {
-      return await proposer(messages, { step, call, signal });
+      const { text, by } = await proposer(messages, { step, call, signal });
+      writers.add(by);
+      return text;
     } catch (error) {
       if (signal.aborted) throw error;
       if (TurnwiseError.isInstance(error) && error.code === 'spend-limit') throw error;
@@ -82,7 +85,7 @@ export async function tellPrompts(
           message: `step ${step}: ${count} × the proposer of prompts gave no answer: ${said}`,
         }),
       ),
-      eventOf(told, step, prompts.best(memory), prompts.best(next), logged),
+      eventOf(told, step, prompts.best(memory), prompts.best(next), logged, [...writers]),
     ],
   };
 }
@@ -94,6 +97,7 @@ function eventOf(
   before: string,
   best: string,
   logged: Set<string>,
+  by: readonly string[],
 ): PromptsEvent {
   const texts = [...new Set([...told.map(({ prompt }) => prompt), best])];
   const used = texts.flatMap((text) => {
@@ -114,6 +118,7 @@ function eventOf(
   return {
     ...{ type: 'prompts', step, used, best: nameOf(best) },
     ...(before !== best && { changed: true }),
+    ...(by.length > 0 && { by }),
     texts: Object.fromEntries(fresh.map((text) => [nameOf(text), text])),
   };
 }

@@ -1,6 +1,7 @@
 /** Questions to a server elsewhere: asked again while it is busy or away, and answers that are cut off where they are too long. */
 
 import { z } from 'zod';
+import { ANSWER_MS } from '../../../core/answer-deadline.ts';
 import { TurnwiseError } from '../../../core/errors.ts';
 import { jsonProblem } from '../../../core/json/json-limits.ts';
 import { withoutKey } from '../../../core/json/without-key.ts';
@@ -23,7 +24,7 @@ export interface PostOptions {
 
 /** @throws TurnwiseError `upstream-failed`; ApiError where the prompt is too long; the reason of `signal` */
 export async function post(url: string, body: object, options: PostOptions): Promise<unknown> {
-  const { apiKey, timeoutMs = 300_000, retries = 3, answerBytes = 32 * 2 ** 20, signal } = options;
+  const { apiKey, timeoutMs = ANSWER_MS, retries = 3, answerBytes = 32 * 2 ** 20, signal } = options;
   for (let attempt = 0; ; attempt++) {
     const deadline = AbortSignal.timeout(timeoutMs);
     let response: HttpAnswer;
