@@ -49,6 +49,7 @@ export const extended: DefinedTurns = defineTurns({
   script: (text, { turn }, { options: { limits, demand } }) =>
     demand !== '' && limits.slice(0, -1).includes(turn + 1) ? `${demand} ${text}` : text,
   limit: (_task, { options: { limits } }) => limits.at(-1)!,
+  longest: ({ limits }) => limits.at(-1)!,
   after({ role, turn, limit, transitions, calls }, { done, options }) {
     if (done) return 'go on';
     // A group may have a limit of its own below these.

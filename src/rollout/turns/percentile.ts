@@ -45,7 +45,14 @@ export const percentile: DefinedTurns = defineTurns({
       .describe('What is said where the limit is extended, with {left} for a number of turns'),
   }),
   // No demonstration has its limit, which is found in the successes of the run: but its words are known.
-  says: ({ reminder, extension }) => [reminder, extension].map((text) => text.replaceAll('{left}', '1')),
+  says({ levels, reminders, reminder, extension }, longest) {
+    const said = (text: string, most: number): string[] =>
+      Array.from({ length: most }, (_, index) => text.replaceAll('{left}', String(index + 1)));
+    return [
+      ...said(reminder, Math.min(reminders, longest - 1)),
+      ...said(extension, levels.length > 1 ? longest - 1 : 0),
+    ];
+  },
   start: (): Seen => [],
   limit: (_task, { usual, memory, options: { levels, successes } }) =>
     memory.length < successes ? usual : turnsAt(memory, levels.at(-1)!),
