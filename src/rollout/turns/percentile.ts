@@ -20,6 +20,10 @@ type Seen = readonly number[];
 
 const share = z.number().min(0).max(1);
 
+/** Else an extension would end an episode earlier than the limit before it, or add no turn. */
+const isRising = (levels: readonly number[]): boolean =>
+  levels.every((level, index) => index === 0 || level > levels[index - 1]!);
+
 export const percentile: DefinedTurns = defineTurns({
   name: 'percentile',
   summary: 'the turns that a share of the successes needed, with reminders before the end',
@@ -28,6 +32,7 @@ export const percentile: DefinedTurns = defineTurns({
       .array(share)
       .min(1)
       .default([0.75])
+      .refine(isRising, { message: 'rising shares from 0 to 1, none of them twice' })
       .describe('Shares of successes: the limit, or the first limit and its extensions, rising'),
     successes: z.int().min(1).default(100).describe('Successes to see first, under the usual limit'),
     reminders: z
