@@ -121,7 +121,7 @@ test('a control that only limits shortens no demonstration', async () => {
 });
 
 test('what a control may say is known, whether a demonstration came to it or not', () => {
-  const says = (name: string, options = {}) => turnsRegistry.find(name).create(options).says;
+  const says = (name: string, options = {}) => turnsRegistry.find(name).create(options).says(4);
   expect(says('usual')).toEqual([]);
   expect(says('retry', { message: 'no' })).toEqual(['no']);
   expect(says('extended', { limits: [2, 5], reminders: 2 })).toEqual([
@@ -129,6 +129,9 @@ test('what a control may say is known, whether a demonstration came to it or not
     'Turns left: 2',
     'Not finished: the limit is extended. Turns left: 3',
   ]);
+  expect(says('percentile', { reminders: 2, reminder: '{left} left' })).toEqual(['1 left', '2 left']);
+  const extended = { levels: [0.5, 1], reminders: 0, extension: '{left} more' };
+  expect(says('percentile', extended)).toEqual(['1 more', '2 more', '3 more']);
 });
 
 test('evaluations are played under the control where the settings say so, of a stored run, too', async () => {

@@ -9,18 +9,19 @@ import { type Provider, useRuntime, type WebRuntime } from '../graph/browser/loa
 import { wordRenderer } from '../model/chat/renderer.ts';
 import { parameterShapes } from '../model/decoder/decoder.ts';
 import { WordTokenizer } from '../model/tokenizer/word-tokenizer.ts';
-import { demonstratedRules } from '../rollout/turns/turn-control.ts';
 import { unwatched } from '../rollout/watch.ts';
 import { factoryOf } from '../run/load/world-object.ts';
 import { CODE } from '../run/load/world-source.ts';
 import { version } from '../run/version.ts';
 import { demonstrate } from '../synth/demonstrations.ts';
-import { builtIns, openTurns } from '../train/config/catalogue.ts';
+import { builtIns } from '../train/config/catalogue.ts';
 import type { TrainConfig, TrainSettings } from '../train/config/config.ts';
 import { resolveConfig } from '../train/config/resolve.ts';
+import { demonstratedWays } from '../train/design/demonstrated-ways.ts';
+import { criticShape, designModel } from '../train/design/design-model.ts';
 import { requireFit } from '../train/fit/fit.ts';
 import { Archive } from '../train/kit/archive.ts';
-import { contextOf, createLearner, criticShape, designModel, type Learner } from '../train/kit/learner.ts';
+import { createLearner, type Learner } from '../train/kit/learner.ts';
 import type { RunEvent, RunSummary, StoredEvent } from '../train/loop/events.ts';
 import { type RunIo, train } from '../train/loop/loop.ts';
 import { initialState } from '../train/loop/state.ts';
@@ -200,22 +201,27 @@ class RunInBrowser implements BrowserRun {
     const world = factory.create(config.environment);
     this.#worldName = world.name;
     requireFit(recipe, config, { world, engine: embeddedAbilities }, () => []);
-    this.#tell({ type: 'phase', phase: 'demonstrate', steps: config.clone.demonstrations });
-    const usual = config.rollout.maxTurns === 0 ? world.maxTurns : config.rollout.maxTurns;
-    const turns = demonstratedRules(openTurns(config.turns), { seed: config.seed, usual });
-    const demonstrations = await demonstrate(world, {
-      ...config.clone,
-      context: contextOf(config),
-      seed: config.seed,
-      maxTurns: usual,
-      ...(turns && { turns }),
-      turnTimeoutMs: config.rollout.turnTimeoutMs,
-      exchanges: config.rollout.exchangeEvery > 0,
-      signal,
-      watch: unwatched,
-      onEpisode: (done, total) => this.#tell({ type: 'progress', phase: 'demonstrate', done, total }),
-    });
-    const card = designModel(demonstrations, config, recipe, world);
+    const ways = demonstratedWays(config, world);
+    const each = config.clone.demonstrations;
+    const all = each * ways.length;
+    this.#tell({ type: 'phase', phase: 'demonstrate', steps: all });
+    const played: Group[][] = [];
+    for (const [index, way] of ways.entries())
+      played.push(
+        await demonstrate(world, {
+          ...config.clone,
+          ...way,
+          seed: config.seed,
+          exchanges: config.rollout.exchangeEvery > 0,
+          signal,
+          watch: unwatched,
+          onEpisode: (done) =>
+            this.#tell({ type: 'progress', phase: 'demonstrate', done: index * each + done, total: all }),
+        }),
+      );
+    const [demonstrations = []] = played;
+    // Those of stages are not imitated: the model has their words, and room for them.
+    const card = designModel(played.flat(), config, recipe, world);
     const { shape } = card;
     if (!isLocal(shape)) throw new Error('refused by prepare()');
     this.#card = card;

@@ -196,6 +196,60 @@ test('a setting that the recipe does not read is refused with the nearest that i
   );
 });
 
+test('a refusal names the setting that is at fault, and why', () => {
+  const atFault = (recipe: string, settings: Parameters<typeof prepareRun>[2]) => {
+    try {
+      prepareRun(frozenLake, findRecipe(recipe), settings);
+      return 'served';
+    } catch (error) {
+      return [
+        (error as { fields?: { key?: string } }).fields?.key,
+        (error as Error).message.split('. The nearest')[0],
+      ];
+    }
+  };
+  expect([
+    atFault('rloo', { context: { name: 'tool-memory' } }),
+    atFault('rloo', { rollout: { exchangeEvery: 2 } }),
+    atFault('rloo', { credit: { shape: { 'tool-penalty': {} } } }),
+    atFault('rloo', { turns: { name: 'modes' } }),
+    atFault('tree-grpo', { turns: { name: 'retry' } }),
+    atFault('dpo', { curation: { perplexity: {} } }),
+    atFault('rloo', { batches: { parts: 2 }, curation: { 'self-imitation': {} } }),
+  ]).toMatchInlineSnapshot(`
+    [
+      [
+        "context.name",
+        "The recipe "rloo" cannot be used for frozen-lake: it needs an environment of tools, or an agent (context=tool-memory decides which of them are offered). No other recipe can be used with these settings either: change them, or choose another environment.",
+      ],
+      [
+        "rollout.exchangeEvery",
+        "The recipe "rloo" cannot be used for frozen-lake: it needs an environment with several roles (rollout.exchangeEvery=2 has agents exchange them). No other recipe can be used with these settings either: change them, or choose another environment.",
+      ],
+      [
+        "credit.shape.tool-penalty",
+        "The recipe "rloo" cannot be used for frozen-lake: it needs an environment that gives \`calls\` in \`info.credit\`: Tool calls of the turn (reward shaping "tool-penalty" reads it)",
+      ],
+      [
+        "turns.name",
+        "The recipe "rloo" cannot be used for frozen-lake: it needs an environment or a context that gives \`mode\`, such as context=modes (turns=modes reads it)",
+      ],
+      [
+        "turns.name",
+        "The recipe "tree-grpo" cannot be used for frozen-lake: it needs episodes that do not branch (turns=retry opens tasks again)",
+      ],
+      [
+        "curation.perplexity",
+        "The recipe "dpo" cannot be used for frozen-lake: it needs a recipe that learns by credit (curation "perplexity" gives weights)",
+      ],
+      [
+        "batches.parts",
+        "The recipe "rloo" cannot be used for frozen-lake: it needs curations that insert nothing (batches.parts is 2, and curation "self-imitation" would bring its episodes into every part)",
+      ],
+    ]
+  `);
+});
+
 test('what places, retries and weights need is there, or the run is refused', () => {
   const weighs = defineCuration({ name: 'weighs', weighs: true, choose: () => ({}) });
   const places = defineTasks({ name: 'places', places: true, next: () => [] });

@@ -7,7 +7,7 @@ import { RunDirectory } from '../store/run-directory.ts';
 import type { RunWorld } from '../store/run-file.ts';
 import { commandIn } from '../store/runs.ts';
 import type { TrainConfig } from '../train/config/config.ts';
-import { headsOf } from '../train/kit/learner.ts';
+import { headsOf } from '../train/design/design-model.ts';
 import type { Evaluations } from '../train/loop/events.ts';
 import type { TrainState } from '../train/loop/state.ts';
 import { isLocal, type ModelCard } from '../train/model-card.ts';

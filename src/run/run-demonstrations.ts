@@ -3,13 +3,12 @@
 import type { Group } from '../core/episode.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import type { World } from '../env/world.ts';
-import { demonstratedRules } from '../rollout/turns/turn-control.ts';
 import type { Watch } from '../rollout/watch.ts';
 import type { RunDirectory } from '../store/run-directory.ts';
 import { demonstrate } from '../synth/demonstrations.ts';
-import { type Catalogue, openTurns } from '../train/config/catalogue.ts';
+import type { Catalogue } from '../train/config/catalogue.ts';
 import type { TrainConfig } from '../train/config/config.ts';
-import { contextOf } from '../train/kit/learner.ts';
+import { demonstratedWays } from '../train/design/demonstrated-ways.ts';
 import type { AgentRun } from './model/agent-run.ts';
 import { usersOfWorld } from './players/user-player.ts';
 import type { RunControl } from './run-io.ts';
@@ -39,7 +38,16 @@ export function needsDemonstrations({
     : world.script !== undefined;
 }
 
-/** Demonstrations to imitate, or a few to learn of the actions from where a pretrained model imitates nothing. */
+export interface PlayedDemonstrations {
+  /** To imitate, or a few to learn of the actions from where a pretrained model imitates nothing. */
+  readonly demonstrations: readonly Group[];
+  /** Of stages that show or ask something else: a model that is made for the run has their words, and room for them. */
+  readonly ofStages: readonly Group[];
+}
+
+export const noDemonstrations: PlayedDemonstrations = { demonstrations: [], ofStages: [] };
+
+/** Demonstrations of the settings of the run, and as many of each stage that is played in another way. */
 export async function playDemonstrations(
   control: RunControl,
   run: RunDirectory,
@@ -48,40 +56,47 @@ export async function playDemonstrations(
   watch: Watch,
   agentRun: AgentRun | undefined,
   catalogue: Catalogue,
-): Promise<Group[]> {
+): Promise<PlayedDemonstrations> {
   const imitates = config.model.pretrained === '' || config.clone.steps > 0;
   if (agentRun && config.model.pretrained !== '') {
     if (imitates) throw noImitation(config.clone.steps);
-    return [];
+    return noDemonstrations;
   }
   // An environment without a scripted player has nothing to imitate, and here needs nothing.
-  if (!imitates && world.script === undefined) return [];
+  if (!imitates && world.script === undefined) return noDemonstrations;
   const { demonstrations } = config.clone;
-  const usual = config.rollout.maxTurns === 0 ? world.maxTurns : config.rollout.maxTurns;
-  const turns = demonstratedRules(openTurns(config.turns, catalogue), { seed: config.seed, usual });
   const count = imitates ? demonstrations : Math.min(ACTION_SAMPLES, demonstrations);
-  control.report({ type: 'phase', phase: 'demonstrate', steps: count }, run);
+  const ways = demonstratedWays(config, world, catalogue);
+  const all = count * ways.length;
+  control.report({ type: 'phase', phase: 'demonstrate', steps: all }, run);
+  const played: Group[][] = [];
   try {
-    return await demonstrate(world, {
-      ...config.clone,
-      demonstrations: count,
-      context: contextOf(config, catalogue),
-      seed: config.seed,
-      maxTurns: usual,
-      ...(turns && { turns }),
-      turnTimeoutMs: config.rollout.turnTimeoutMs,
-      signal: control.signal,
-      exchanges: config.rollout.exchangeEvery > 0,
-      watch,
-      ...(agentRun && { play: agentRun.demonstrations(config) }),
-      users: usersOfWorld(world, control.spend),
-      onEpisode: (done, total) =>
-        control.report({ type: 'progress', phase: 'demonstrate', done, total }, run),
-    });
+    for (const [index, way] of ways.entries())
+      played.push(
+        await demonstrate(world, {
+          ...config.clone,
+          demonstrations: count,
+          ...way,
+          seed: config.seed,
+          signal: control.signal,
+          exchanges: config.rollout.exchangeEvery > 0,
+          watch,
+          ...(agentRun && { play: agentRun.demonstrations(config) }),
+          users: usersOfWorld(world, control.spend),
+          onEpisode: (done) =>
+            control.report(
+              { type: 'progress', phase: 'demonstrate', done: index * count + done, total: all },
+              run,
+            ),
+        }),
+      );
   } catch (error) {
-    if (!imitates && TurnwiseError.isInstance(error) && error.code === 'no-demonstrations') return [];
+    if (!imitates && TurnwiseError.isInstance(error) && error.code === 'no-demonstrations')
+      return noDemonstrations;
     throw error;
   }
+  const [own = [], ...ofStages] = played;
+  return { demonstrations: own, ofStages: ofStages.flat() };
 }
 
 function noImitation(steps: number): TurnwiseError {

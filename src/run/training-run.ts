@@ -45,7 +45,7 @@ import { type PreparedRun, prepareRun } from './prepare-run.ts';
 import { requirePromptsToFit } from './prompts-fit.ts';
 import { requireKnownPrompts } from './prompts-known.ts';
 import { type CheckpointState, openWarmStart, ownCheckpoint, withHeadsOf } from './run-checkpoint.ts';
-import { needsDemonstrations, playDemonstrations } from './run-demonstrations.ts';
+import { needsDemonstrations, noDemonstrations, playDemonstrations } from './run-demonstrations.ts';
 import { criticFolder } from './run-folders.ts';
 import { type OpenIo, openIo, type RunControl, waitingReport } from './run-io.ts';
 import { learnerOf, placeOfRun, spentSeconds, watchdog } from './run-parts.ts';
@@ -142,7 +142,7 @@ async function goOn(request: ResumeRequest): Promise<RunSummary> {
     const warnings = [...run.rewind(checkpoint), ...changedCode(file)];
     const history = run.events.read();
     const open = await reopenBase(card, request);
-    const spends = spendEstimate(world, config, request.spend?.limits, state.step);
+    const spends = spendEstimate(world, config, request.spend?.limits, state.step, catalogue);
     if (spends) request.report(spends, run);
     const agentRun = world.agent && (await openAgentRun(world.agent, request.spend));
     const { watch, close } = watchdog(request.root, run, config);
@@ -203,7 +203,7 @@ async function begin(
   run: RunDirectory,
   { world, recipe, config, catalogue, open }: PreparedRun & { readonly open: OpenBase | undefined },
 ): Promise<RunSummary> {
-  const spends = spendEstimate(world, config, control.spend?.limits);
+  const spends = spendEstimate(world, config, control.spend?.limits, 0, catalogue);
   if (spends) control.report(spends, run);
   const { watch, close } = watchdog(control.root, run, config);
   const agentRun = world.agent && (await openAgentRun(world.agent, control.spend));
@@ -216,19 +216,24 @@ async function begin(
     const here = run.readConfig(z.unknown()).world;
     const warm = config.start === '' ? undefined : await openWarmStart(control.root, here, config);
     const recorded = await openRecorded(control.root, config, world);
-    const demonstrations = needsDemonstrations({ warm: warm !== undefined, recorded, config, world })
+    const { demonstrations, ofStages } = needsDemonstrations({
+      warm: warm !== undefined,
+      recorded,
+      config,
+      world,
+    })
       ? await playDemonstrations(control, run, world, config, watch, agentRun, catalogue)
-      : [];
+      : noDemonstrations;
     // What a teacher scored is learned by its ids, whose words are those of demonstrations.
     const byIds = recipe.needs?.teacher !== undefined && demonstrations.length > 0;
     const shown = byIds ? demonstrations : [...demonstrations, ...(recorded?.groups ?? [])];
     const designed = warm
       ? withHeadsOf(warm.card, recipe, config)
-      : designCard(world, shown, config, recipe, open, catalogue);
+      : designCard(world, { shown, ofStages }, config, recipe, open, catalogue);
     const card =
       warm || 'words' in designed
         ? designed
-        : await limitedByActions(designed, config, world, demonstrations);
+        : await limitedByActions(designed, config, world, [...demonstrations, ...ofStages]);
     requireRoomFor(card, config);
     const opened = await openEngine(card, config, open, waitingReport(control, run));
     engine = agentRun ? besideAgent(opened, agentRun) : opened;
@@ -263,7 +268,7 @@ async function begin(
       turnTokens: learner.renderer.maxTurnTokens,
       ...(config.engine === 'embedded' && { runtime }),
     });
-    for (const event of requirePromptsToFit(learner, demonstrations)) io.event(event);
+    for (const event of requirePromptsToFit(learner, [...demonstrations, ...ofStages])) io.event(event);
     const estimated = await estimateRun(learner, demonstrations, control.signal);
     for (const event of estimated ?? []) io.event(event);
     learner = withEvaluations(learner, estimated?.[0]);

@@ -40,6 +40,7 @@ export const modes: ContextStrategy = defineContext({
     told: z.string().default('Your mode:').describe('The message that tells a mode, before its name'),
   }),
   gives: ['mode'],
+  says: ({ instruction, told, modes: names }) => [instruction, told, ...names],
   start: (): ModesState => ({ mode: null, call: null }),
   async window(view, ask) {
     const { calls, fresh, options, rng, split } = view;

@@ -11,6 +11,9 @@ export type StateState = { readonly latest: number | null };
 /** Acts that a scripted player writes down: a state does not grow. */
 const REMEMBERED = 8;
 
+const leftOf = (turns: number): string =>
+  turns <= 1 ? 'This is the last turn.' : `${turns} turns are left.`;
+
 /**
  * The prompt is the opening, the latest state with the act that followed it, and what that brought. The policy writes the next
  * state, then acts. Every turn is a sample of its own behind exactly what was read, so no mask is needed.
@@ -31,6 +34,10 @@ export const state: ContextStrategy = defineContext({
     act: z.string().default('Now act.').describe('The message between a state and its act'),
     note: z.boolean().default(true).describe('Say how many turns are left'),
   }),
+  says: ({ instruction, act, note }, limit) => [
+    ...[instruction, act],
+    ...(note ? Array.from({ length: limit }, (_, turn) => leftOf(limit - turn)) : []),
+  ],
   start: (): StateState => ({ latest: null }),
   async window(view, ask) {
     const { calls, fresh, options, limit, turn } = view;
@@ -40,7 +47,7 @@ export const state: ContextStrategy = defineContext({
     const left = limit - turn;
     const act = user(options.act);
     const kept: Part[] = view.state.latest === null ? [] : [{ call: view.state.latest }, act];
-    const note = options.note ? [user(left <= 1 ? 'This is the last turn.' : `${left} turns are left.`)] : [];
+    const note = options.note ? [user(leftOf(left))] : [];
     const before: Part[] = [{ shown: first.id }, ...kept, { call: last.id }, ...fresh, ...note];
     const asked: Part[] = [...before, user(options.instruction)];
     const call = await ask('state', { parts: asked });

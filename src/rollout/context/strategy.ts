@@ -83,6 +83,12 @@ export interface StrategyParts<Options extends object, State extends Json> {
   readonly options: z.ZodType<Options>;
   /** Whether it is of no use where a session offers no tools: runs there are refused. */
   readonly needsTools?: true;
+  /**
+   * What it may say, so that a small model knows the words, whether a demonstration comes to them or not.
+   *
+   * @param limit the most turns that an episode may have
+   */
+  says?(options: Options, limit: number): readonly string[];
   /** Fields of the rollout file that `facts` gives. */
   readonly gives?: readonly string[];
   /** The state in which a conversation begins: plain JSON, like every later one. */

@@ -64,6 +64,7 @@ export const summary: ContextStrategy = defineContext({
       .default('Summarize what matters for the next turns.')
       .describe('The message that asks the policy for a summary'),
   }),
+  says: ({ instruction }) => [instruction],
   start: (): SummaryState => ({ written: 0, summary: null, from: 0 }),
   async window(view, ask) {
     const { calls, fresh, options, state, budget } = view;

@@ -42,6 +42,7 @@ export const taskGraph: ContextStrategy = defineContext<TaskGraphOptions, TaskGr
     act: z.string().default('Now act.').describe('The message before an act, after the slots'),
     nodes: z.int().min(1).default(64).describe('Most slots; further ones are not taken'),
   }),
+  says: ({ instruction, act }) => [instruction, act],
   start: (): TaskGraphState => ({ graph: [], about: [] }),
   async window(view, ask) {
     const { calls, fresh, options, state } = view;

@@ -159,6 +159,7 @@ export const toolMemory: ContextStrategy = defineContext<ToolMemoryOptions, Tool
     .refine(({ results, most }) => results <= most, { path: ['results'], message: 'at most `most`' }),
   needsTools: true,
   plans: true,
+  says: ({ mode, loaded, prune, search }) => (mode === 'autonomous' ? [loaded] : [loaded, prune, search]),
   start: ({ loaded }): ToolMemoryState => ({ loaded: namesIn(loaded), lists: [] }),
   async window(view, ask) {
     const { state, options, showsTools } = view;

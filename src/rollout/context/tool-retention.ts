@@ -28,6 +28,7 @@ export const toolRetention: ContextStrategy = defineContext({
       .default('Result left out.')
       .describe('What stands in the place of a result that is left out'),
   }),
+  says: ({ placeholder }) => [placeholder],
   start: () => ({ folded: 0 }),
   window(view) {
     const { keep, limit, side, placeholder } = view.options;

@@ -33,6 +33,7 @@ export const toolWindow: ContextStrategy = defineContext({
       path: ['every'],
       message: 'at most `results`',
     }),
+  says: ({ placeholder }) => [placeholder],
   start: () => ({ folded: 0 }),
   window(view) {
     const { results, placeholder } = view.options;

@@ -192,6 +192,7 @@ export const variables: ContextStrategy = defineContext<VariablesOptions, Variab
     placeholder: z.string().default('Result left out.').describe('What stands for an older result'),
   }),
   plans: true,
+  says: ({ placeholder }) => [placeholder],
   start: (): VariablesState => ({ folded: 0 }),
   window(view) {
     const { limit, keep, placeholder } = view.options;

@@ -28,6 +28,7 @@ export const annealed: DefinedTurns = defineTurns({
   }),
   start: ({ initial }): Window => ({ limit: initial, roles: 0, turns: 0, most: 0 }),
   limit: (_task, { memory }) => memory.limit,
+  longest: ({ initial }) => initial,
   remember(groups, { step, memory, options }) {
     const counts = turnCounts(groups).map(({ turns }) => turns);
     const roles = memory.roles + counts.length;

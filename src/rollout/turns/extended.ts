@@ -53,6 +53,7 @@ export const extended: DefinedTurns = defineTurns({
     return demand !== '' && stops ? `${demand} ${text}` : text;
   },
   limit: (_task, { options: { limits } }) => limits.at(-1)!,
+  longest: ({ limits }) => limits.at(-1)!,
   after(view, { done, options }) {
     if (done) return 'go on';
     const { role, turn, limit, calls } = view;

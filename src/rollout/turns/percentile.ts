@@ -21,6 +21,10 @@ type Seen = readonly number[];
 
 const share = z.number().min(0).max(1);
 
+/** Else an extension would end an episode earlier than the limit before it, or add no turn. */
+const isRising = (levels: readonly number[]): boolean =>
+  levels.every((level, index) => index === 0 || level > levels[index - 1]!);
+
 export const percentile: DefinedTurns = defineTurns({
   name: 'percentile',
   summary: 'the turns that a share of the successes needed, with reminders before the end',
@@ -29,6 +33,7 @@ export const percentile: DefinedTurns = defineTurns({
       .array(share)
       .min(1)
       .default([0.75])
+      .refine(isRising, { message: 'rising shares from 0 to 1, none of them twice' })
       .describe('Shares of successes: the limit, or the first limit and its extensions, rising'),
     successes: z.int().min(1).default(100).describe('Successes to see first, under the usual limit'),
     reminders: z
@@ -46,7 +51,14 @@ export const percentile: DefinedTurns = defineTurns({
       .describe('What is said where the limit is extended, with {left} for a number of turns'),
   }),
   // No demonstration has its limit, which is found in the successes of the run: but its words are known.
-  says: ({ reminder, extension }) => [reminder, extension].map((text) => text.replaceAll('{left}', '1')),
+  says({ levels, reminders, reminder, extension }, longest) {
+    const said = (text: string, most: number): string[] =>
+      Array.from({ length: most }, (_, index) => text.replaceAll('{left}', String(index + 1)));
+    return [
+      ...said(reminder, Math.min(reminders, longest - 1)),
+      ...said(extension, levels.length > 1 ? longest - 1 : 0),
+    ];
+  },
   start: (): Seen => [],
   limit: (_task, { usual, memory, options: { levels, successes } }) =>
     memory.length < successes ? usual : turnsAt(memory, levels.at(-1)!),

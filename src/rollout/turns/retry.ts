@@ -22,6 +22,7 @@ export const retry: DefinedTurns = defineTurns({
   retries: true,
   says: ({ message }) => [message],
   limit: (_task, { usual, options }) => usual * options.attempts,
+  longest: ({ attempts }, usual) => usual * attempts,
   after(view, { done, success, options: { attempts, message } }) {
     if (success || attemptOf(view) + 1 >= attempts || !isOver(view, done, attempts)) return 'go on';
     return { retry: user(message) };

@@ -21,4 +21,5 @@ export const scalingInter: DefinedTurns = defineTurns({
   }),
   limit: (_task, { step, options: { limits, every } }) =>
     limits[Math.min(Math.floor(step / every), limits.length - 1)]!,
+  longest: ({ limits }) => Math.max(...limits),
 });

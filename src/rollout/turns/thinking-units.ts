@@ -30,6 +30,7 @@ export const thinkingUnits: DefinedTurns = defineTurns({
   script: (text, { transitions }, { options: { end } }) =>
     end !== '' && transitions.length % 2 === 1 ? `${end} ${text}` : text,
   limit: (_task, { usual, options }) => usual * options.units,
+  longest: ({ units }, usual) => usual * units,
   after(view, { done, options: { units, message, end } }) {
     const attempt = attemptOf(view);
     if (attempt + 1 >= units || !isOver(view, done, units)) return 'go on';

@@ -49,8 +49,12 @@ export interface TurnControl<O extends object, M extends Json> extends Remembers
    * imitates what it will be asked. Controls that retry do so anyway.
    */
   readonly demonstrated?: true;
-  /** What it may say, so that a small model knows the words, whether a demonstration comes to them or not. */
-  says?(options: O): readonly string[];
+  /**
+   * What it may say, so that a small model knows the words, whether a demonstration comes to them or not.
+   *
+   * @param longest the most turns that an episode may have
+   */
+  says?(options: O, longest: number): readonly string[];
   /**
    * What scripted players write in place of an act that they come to, such as a request for more turns beside it. An act that would
    * read as another one is left as it is. Default: the act.
@@ -58,6 +62,8 @@ export interface TurnControl<O extends object, M extends Json> extends Remembers
   script?(text: string, view: TurnView, at: At<O, M>): string;
   /** Turns that each role of the episode has. `usual` is `rollout.maxTurns`, or the limit of the environment. Default: `usual`. */
   limit?(task: Json, at: At<O, M> & { readonly usual: number }): number;
+  /** The most turns that `limit` ever gives: a new model has room for them. Default: `usual`. */
+  longest?(options: O, usual: number): number;
   /**
    * Asked after every turn that the environment took, of an agent when it makes its next call or comes to its end. `done`: the environment, or the agent,
    * ended the episode; `success`: of the role. Default: it goes on.
@@ -75,10 +81,12 @@ export interface DefinedTurns extends Defined<'turns', Turns> {
 export interface Turns extends Remembering {
   /** Whether demonstrations are played under it. */
   readonly demonstrated: boolean;
-  /** What it may say. */
-  readonly says: readonly string[];
+  /** What it may say in a run with this usual limit. */
+  says(usual: number): readonly string[];
   readonly script?: (text: string, view: TurnView, now: Now) => string;
   limit(task: Json, now: Now & { readonly usual: number }): number;
+  /** The most turns that it may give. */
+  longest(usual: number): number;
   readonly after?: (
     view: TurnView,
     now: Now & { readonly done: boolean; readonly success: boolean },
@@ -98,6 +106,8 @@ export interface Turns extends Remembering {
  *   options: z.strictObject({ attempts: z.int().min(1).default(5).describe('Turns of an episode') }),
  *   retries: true,
  *   limit: (_task, { options }) => options.attempts,
+ *   longest: ({ attempts }) => attempts,
+ *   says: () => ['Try again.'],
  *   after: (_view, { done, success }) => (done && !success ? { retry: user('Try again.') } : 'go on'),
  * });
  *
@@ -111,30 +121,38 @@ export function defineTurns<O extends object = Record<never, never>, M extends J
   const defined = defineRemembering(
     'turns',
     definition,
-    ({ at, subject, options }): Omit<Turns, keyof Remembering> => ({
-      demonstrated,
-      says: callDefinition(subject, () => definition.says?.(options)) ?? [],
-      ...(definition.script && {
-        script: (text, view, now) =>
-          checkedScript(
-            callDefinition(subject, () => definition.script?.(text, view, at(now))),
+    ({ at, subject, options }): Omit<Turns, keyof Remembering> => {
+      const longest = (usual: number): number =>
+        checkedLimit(
+          callDefinition(subject, () => definition.longest?.(options, usual) ?? usual),
+          subject,
+        );
+      return {
+        demonstrated,
+        says: (usual) => callDefinition(subject, () => definition.says?.(options, longest(usual))) ?? [],
+        longest,
+        ...(definition.script && {
+          script: (text, view, now) =>
+            checkedScript(
+              callDefinition(subject, () => definition.script?.(text, view, at(now))),
+              subject,
+            ),
+        }),
+        limit: (task, { usual, ...now }) =>
+          checkedLimit(
+            callDefinition(subject, () => definition.limit?.(task, { ...at(now), usual }) ?? usual),
             subject,
           ),
-      }),
-      limit: (task, { usual, ...now }) =>
-        checkedLimit(
-          callDefinition(subject, () => definition.limit?.(task, { ...at(now), usual }) ?? usual),
-          subject,
-        ),
-      ...(definition.after && {
-        after: (view, { done, success, ...now }) => {
-          const decision = callDefinition(subject, () =>
-            definition.after?.(view, { ...at(now), done, success }),
-          );
-          return checkedDecision(decision, retries, subject);
-        },
-      }),
-    }),
+        ...(definition.after && {
+          after: (view, { done, success, ...now }) => {
+            const decision = callDefinition(subject, () =>
+              definition.after?.(view, { ...at(now), done, success }),
+            );
+            return checkedDecision(decision, retries, subject);
+          },
+        }),
+      };
+    },
   );
   return { ...defined, retries, ...(reads !== undefined && { reads }) };
 }

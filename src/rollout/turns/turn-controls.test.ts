@@ -82,6 +82,29 @@ describe('worked numbers', () => {
     expect([said(9, 10), said(10, 10)]).toEqual(['Turns left: 1', 'go on']);
   });
 
+  test('percentile: levels that do not rise, or are no shares, are refused', () => {
+    const refusal = (levels: readonly number[]): string => {
+      try {
+        open('percentile', { levels });
+      } catch (error) {
+        return (error as Error).message;
+      }
+      return 'nothing was refused';
+    };
+    const rising = 'Allowed: rising shares from 0 to 1, none of them twice.';
+    expect(refusal([0.75, 0.5])).toContain(rising);
+    expect(refusal([0.5, 0.5])).toContain(rising);
+    expect(refusal([0.5, 1.5])).toContain('levels');
+    expect(refusal([-0.1])).toContain('levels');
+    expect(refusal([0.25, 0.5, 1])).toBe('nothing was refused');
+    expect([refusal([0.75, 0.5]), refusal([0.5, 1.5])]).toMatchInlineSnapshot(`
+      [
+        "Turn control "percentile" cannot use this value of "levels". Seen: [0.75,0.5]. Allowed: rising shares from 0 to 1, none of them twice.",
+        "Turn control "percentile" cannot use this value of "levels.1". Seen: 1.5. Allowed: a number <= 1.",
+      ]
+    `);
+  });
+
   test('early-stop: a solution of 12 turns has a budget of 24, and one of 80 has 120', () => {
     const control = open('early-stop', { field: 'length' });
     const stops = (length: Json, turn: number) =>

@@ -25,6 +25,7 @@ export const twoAttempts: DefinedTurns = defineTurns({
   retries: true,
   says: ({ message }) => [message],
   limit: (_task, { usual }) => usual * ATTEMPTS,
+  longest: (_options, usual) => usual * ATTEMPTS,
   after: (view, { done, options }) =>
     attemptOf(view) === 0 && isOver(view, done, ATTEMPTS) ? { retry: user(options.message) } : 'go on',
 });

@@ -20,9 +20,12 @@ const world = (policy: string | (() => string), models: Readonly<Record<string, 
 const config = {
   steps: 10,
   players: {},
+  stages: [],
+  context: { name: 'full', trained: true },
+  turns: { name: 'usual' },
   model: { pretrained: '' },
   clone: { demonstrations: 20, steps: 5 },
-  rollout: { tasks: 4, group: 2, maxTurns: 0 },
+  rollout: { tasks: 4, group: 2, maxTurns: 0, turnTimeoutMs: 1000 },
   evaluation: { every: 5, tasks: 3, finalTasks: 6, greedy: true },
 } as unknown as TrainConfig;
 

@@ -2,7 +2,11 @@
 
 import type { World } from '../../env/world.ts';
 import { estimate, type SpendLimits } from '../../server/gateway/spend.ts';
+import { builtIns, type Catalogue } from '../../train/config/catalogue.ts';
 import type { TrainConfig } from '../../train/config/config.ts';
+import { configsOf } from '../../train/config/stages.ts';
+import { demonstratedWays } from '../../train/design/demonstrated-ways.ts';
+import { longestTurns } from '../../train/design/model-room.ts';
 import type { StoredEvent } from '../../train/loop/events.ts';
 
 const isElsewhere = (text: string): boolean => /^(openai|vllm):/.test(text);
@@ -23,13 +27,15 @@ export function askedElsewhere(
 }
 
 /** Episodes that a run plays at most: demonstrations, steps, and evaluations, sampled and greedy. */
-function mostEpisodes({ steps, clone, model, rollout, evaluation }: TrainConfig, done: number): number {
+function mostEpisodes(config: TrainConfig, done: number, ways: number): number {
+  const { steps, clone, model, evaluation } = config;
   const { every, tasks, finalTasks } = evaluation;
-  const ways = evaluation.greedy ? 2 : 1;
-  const shown = model.pretrained === '' || clone.steps > 0 ? clone.demonstrations : 0;
-  const before = done === 0 ? shown + ways * finalTasks : 0;
+  const played = evaluation.greedy ? 2 : 1;
+  const shown = model.pretrained === '' || clone.steps > 0 ? ways * clone.demonstrations : 0;
+  const before = done === 0 ? shown + played * finalTasks : 0;
   const during = every === 0 ? 0 : Math.floor(steps / every) - Math.floor(done / every);
-  return before + (steps - done) * rollout.tasks * rollout.group + ways * (during * tasks + finalTasks);
+  const most = Math.max(...configsOf(config).map(({ rollout }) => rollout.tasks * rollout.group));
+  return before + (steps - done) * most + played * (during * tasks + finalTasks);
 }
 
 /**
@@ -42,11 +48,13 @@ export function spendEstimate(
   config: TrainConfig,
   limits: SpendLimits = {},
   done = 0,
+  catalogue: Catalogue = builtIns,
 ): Extract<StoredEvent, { readonly type: 'warning' }> | undefined {
   const names = askedElsewhere(world, config);
   if (names.length === 0) return undefined;
-  const { maxTurns } = config.rollout;
-  const calls = mostEpisodes(config, done) * (maxTurns === 0 ? world.maxTurns : maxTurns);
+  const { usual, longest } = longestTurns(config, world, catalogue);
+  const ways = demonstratedWays(config, world, catalogue).length;
+  const calls = mostEpisodes(config, done, ways) * Math.max(usual, longest);
   return {
     type: 'warning',
     code: 'spend-estimate',

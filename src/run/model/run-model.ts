@@ -20,7 +20,7 @@ import { loadPretrainedLanguage } from '../../model/tokenizer/pretrained-languag
 import { taskInstructions } from '../../synth/task-instructions.ts';
 import type { Catalogue } from '../../train/config/catalogue.ts';
 import type { TrainConfig } from '../../train/config/config.ts';
-import { criticShape, designModel, headsOf } from '../../train/kit/learner.ts';
+import { criticShape, designModel, headsOf } from '../../train/design/design-model.ts';
 import { type BaseModel, isLocal, type ModelCard, type RemoteShape } from '../../train/model-card.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
 import { tinkerKey } from './tinker-key.ts';
@@ -126,18 +126,18 @@ export function findPretrained(
 /** What every checkpoint of the run says of its model. */
 export function designCard(
   world: World,
-  demonstrations: readonly Group[],
+  { shown, ofStages }: { readonly shown: readonly Group[]; readonly ofStages: readonly Group[] },
   config: TrainConfig,
   recipe: Recipe,
   open: OpenBase | undefined,
   catalogue: Catalogue,
 ): ModelCard {
-  if (open === undefined) return designModel(demonstrations, config, recipe, world, catalogue);
+  if (open === undefined) return designModel([...shown, ...ofStages], config, recipe, world, catalogue);
   return {
     shape: { ...open.shape, ...headsOf(recipe, config) },
     base: open.base,
     // An agent's own messages say what to do.
-    system: world.agent ? '' : config.chat.system || taskInstructions(world, demonstrations),
+    system: world.agent ? '' : config.chat.system || taskInstructions(world, shown),
   };
 }
 

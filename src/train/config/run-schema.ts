@@ -16,6 +16,7 @@ import {
 } from './blocks.ts';
 import { builtIns, type Catalogue } from './catalogue.ts';
 import { type TrainConfig, type TrainSettings, trainConfigSchema } from './config.ts';
+import { whyUnread } from './unread-reasons.ts';
 
 type Plain = { readonly [key: string]: unknown };
 
@@ -231,7 +232,7 @@ function kept(schema: z.ZodType, value: Plain): Plain {
 }
 
 /**
- * Refuse settings that the run would not read, and name the nearest that it would.
+ * Refuse settings that the run would not read, say why, and name the nearest that it would.
  *
  * @throws TurnwiseError `config-unknown-key`
  */
@@ -247,8 +248,11 @@ export function requireRead(
   const group = key.split('.')[0]!;
   const near = nearestRead(key, read);
   const beside = read.filter((other) => other.startsWith(`${group}.`));
+  const { data = '', loss = 'ppo-clip' } = choices;
+  const why = whyUnread({ key, recipe, data, loss, plays: playsWith(recipe, data) });
+  const withData = data === '' ? '' : ` with data=${data}`;
   throw new TurnwiseError('config-unknown-key', {
-    what: `The recipe "${recipe.name}" does not read "${key}"${choices.data ? ` with data=${choices.data}` : ''}`,
+    what: `The recipe "${recipe.name}" does not read "${key}"${withData}${why === undefined ? '' : `: ${why}`}`,
     ...(beside.length > 0 && { allowed: beside.join(', ') }),
     next: near ? `Did you mean "${near}"?` : 'Leave it out, or choose a recipe that reads it',
     fields: { key, recipe: recipe.name },
@@ -281,7 +285,9 @@ export function unread(
 function nearestRead(key: string, read: readonly string[]): string | undefined {
   const leaf = (of: string): string => of.slice(of.lastIndexOf('.') + 1);
   const group = key.split('.')[0]!;
-  for (const candidates of [read.filter((other) => other.startsWith(`${group}.`)), read]) {
+  const beside = read.filter((other) => other.startsWith(`${group}.`));
+  // What is called `name` elsewhere names something else.
+  for (const candidates of leaf(key) === 'name' ? [beside] : [beside, read]) {
     const near = nearest(leaf(key), candidates.map(leaf));
     if (near !== undefined) return candidates.find((candidate) => leaf(candidate) === near);
   }

@@ -15,6 +15,7 @@ export function needsOfCredit(recipe: Recipe, config: TrainConfig, catalogue: Ca
     needs.push({
       of: 'engine',
       what: `an engine that computes entropies (credit method "${config.credit.method}" reads them)`,
+      key: 'credit.method',
       met: ({ engine }) => engine.entropies,
     });
   }
@@ -22,6 +23,7 @@ export function needsOfCredit(recipe: Recipe, config: TrainConfig, catalogue: Ca
     needs.push({
       of: 'recipe',
       what: `a recipe that trains a critic (credit method "${config.credit.method}" reads its values)`,
+      key: 'credit.method',
       met: () => recipe.critic,
     });
   }
@@ -30,6 +32,7 @@ export function needsOfCredit(recipe: Recipe, config: TrainConfig, catalogue: Ca
     needs.push({
       of: 'recipe',
       what: `a KL penalty in the loss, objective.klEstimator=${klEstimators.join(', ')} (k1 is paid in rewards, and ${deaf} replaces those)`,
+      key: 'objective.klEstimator',
       met: () => deaf === undefined,
     });
   }
@@ -39,11 +42,13 @@ export function needsOfCredit(recipe: Recipe, config: TrainConfig, catalogue: Ca
 /** Facts that only the environment can tell, or the context. */
 export function needsOfFacts(recipe: Recipe, config: TrainConfig, catalogue: Catalogue): Need[] {
   const { gives: told = [] } = catalogue.contexts.find(config.context.name);
-  return factsNeeded(recipe, config, catalogue).map((field) => {
+  return factsNeeded(recipe, config, catalogue).map(({ field, key, reader }) => {
     const name = field.replace('turns[].', '');
+    const meaning = meaningOf(field).replace(/[.;:](\s.*)?$/, '');
     return {
       of: 'environment',
-      what: `an environment that gives \`${name}\` in \`info.credit\`: ${meaningOf(field).replace(/[.;:](\s.*)?$/, '')}`,
+      what: `an environment that gives \`${name}\` in \`info.credit\`: ${meaning}${reader === undefined ? '' : ` (${reader} reads it)`}`,
+      ...(key !== undefined && { key }),
       met: ({ world }) => world.facts?.includes(name) || told.includes(name),
     };
   });
@@ -73,13 +78,29 @@ const KNOWN_ANYWHERE: readonly CreditField[] = [
   'turns[].progress',
 ];
 
+/** Who reads a field, where it is not the recipe itself, and the setting that names it. */
+interface NeededField {
+  readonly field: CreditField;
+  readonly key?: string;
+  readonly reader?: string;
+}
+
 /** Fields of the rollout file that only an environment can give. */
-function factsNeeded(recipe: Recipe, { credit }: TrainConfig, catalogue: Catalogue): readonly CreditField[] {
-  const described = [
-    catalogue.credit.find(credit.method),
-    ...Object.keys(credit.shape).map((name) => catalogue.shapings.find(name)),
+function factsNeeded(recipe: Recipe, { credit }: TrainConfig, catalogue: Catalogue): readonly NeededField[] {
+  const { needs } = catalogue.credit.find(credit.method);
+  const ofMethod = { key: 'credit.method', reader: `credit method "${credit.method}"` };
+  const fields: NeededField[] = [
+    ...(recipe.needs?.facts ?? []).map((field) => ({ field })),
+    ...needs.map((field) => ({ field, ...ofMethod })),
+    ...Object.keys(credit.shape).flatMap((name) =>
+      catalogue.shapings
+        .find(name)
+        .needs.map((field) => ({ field, key: `credit.shape.${name}`, reader: `reward shaping "${name}"` })),
+    ),
   ];
-  const fields = [...described.flatMap(({ needs }) => needs), ...(recipe.needs?.facts ?? [])];
   const found = [...KNOWN_ANYWHERE, ...(recipe.turnFacts?.fields ?? [])];
-  return [...new Set(fields)].filter((field) => !found.includes(field));
+  const first = new Map<CreditField, NeededField>();
+  for (const one of fields)
+    if (!first.has(one.field) && !found.includes(one.field)) first.set(one.field, one);
+  return [...first.values()];
 }

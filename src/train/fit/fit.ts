@@ -34,7 +34,7 @@ export function needsOf(
 function onlyPrompts({ prompts }: TrainConfig): Need {
   const what =
     'a source of prompts, since prompts.alone=true leaves the weights as they are (prompts=population names one)';
-  return { of: 'recipe', what, met: () => prompts.name !== 'none' };
+  return { of: 'recipe', what, key: 'prompts.alone', met: () => prompts.name !== 'none' };
 }
 
 /** The first thing that is missing, in words; undefined where the recipe can be served. */
@@ -44,7 +44,16 @@ export function obstacle(
   place: Place,
   catalogue: Catalogue = builtIns,
 ): string | undefined {
-  return needsOf(recipe, config, catalogue).find((need) => !need.met(place))?.what;
+  return unmet(recipe, config, place, catalogue)?.what;
+}
+
+function unmet(
+  recipe: Recipe,
+  config: TrainConfig,
+  place: Place,
+  catalogue: Catalogue = builtIns,
+): Need | undefined {
+  return needsOf(recipe, config, catalogue).find((need) => !need.met(place));
 }
 
 /** A recipe with the configuration that the settings of another one give it. */
@@ -69,7 +78,7 @@ export function requireFit(
   alternatives: () => readonly Alternative[],
   catalogue: Catalogue = builtIns,
 ): void {
-  const missing = obstacle(recipe, config, place, catalogue);
+  const missing = unmet(recipe, config, place, catalogue);
   if (missing === undefined) return;
   // A recipe whose credit was set to another method is hardly that recipe any more.
   const overruled = (other: Alternative): number =>
@@ -84,13 +93,14 @@ export function requireFit(
       (a, b) => a.unread.length - b.unread.length || overruled(a) - overruled(b) || distance(a) - distance(b),
     );
   throw new TurnwiseError('recipe-unfit', {
-    what: `The recipe "${recipe.name}" cannot be used for ${place.world.name}: it needs ${missing}`,
+    what: `The recipe "${recipe.name}" cannot be used for ${place.world.name}: it needs ${missing.what}`,
     next: near
       ? `The nearest that can is "${near.recipe.name}"${near.unread.length > 0 ? `, which does not read ${near.unread.join(', ')}` : ''}: ${near.recipe.summary}`
       : 'No other recipe can be used with these settings either: change them, or choose another environment',
     fields: {
       recipe: recipe.name,
       environment: place.world.name,
+      ...(missing.key !== undefined && { key: missing.key }),
       ...(near && { nearest: near.recipe.name }),
     },
   });

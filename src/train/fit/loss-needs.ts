@@ -27,6 +27,7 @@ export function needsOfLoss(recipe: Recipe, config: TrainConfig, catalogue: Cata
           {
             of: 'engine' as const,
             what: `an engine that computes entropies ${reads}`,
+            key: 'objective.name',
             met: ({ engine }: Place) => engine.entropies,
           },
         ]
@@ -36,6 +37,7 @@ export function needsOfLoss(recipe: Recipe, config: TrainConfig, catalogue: Cata
           {
             of: 'recipe' as const,
             what: `a recipe that trains a critic, for its values ${reads}`,
+            key: 'objective.name',
             met: () => recipe.critic,
           },
         ]
@@ -43,6 +45,7 @@ export function needsOfLoss(recipe: Recipe, config: TrainConfig, catalogue: Cata
     ...unmade.map((what) => ({
       of: 'recipe' as const,
       what: `a policy loss that reads what training makes: ${made.join(', ')} (objective.name=${name} reads ${what})`,
+      key: 'objective.name',
       met: () => false,
     })),
   ];

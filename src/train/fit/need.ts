@@ -17,5 +17,7 @@ export interface Place {
 export interface Need {
   readonly of: 'engine' | 'environment' | 'recipe';
   readonly what: string;
+  /** The setting that brings the need, where the recipe alone has none. */
+  readonly key?: string;
   met(place: Place): boolean;
 }

@@ -33,6 +33,7 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
           {
             of: 'environment' as const,
             what: `an environment of tools, or an agent (context=${context.name} decides which of them are offered)`,
+            key: 'context.name',
             met: ({ world }: Place) => world.agent !== undefined || (world.protocol?.tools?.length ?? 0) > 0,
           },
         ]
@@ -42,6 +43,7 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
           {
             of: 'environment' as const,
             what: `an environment or a context that gives \`${reads}\`, such as ${givers(catalogue, reads)} (turns=${turns.name} reads it)`,
+            key: 'turns.name',
             met: ({ world }: Place) =>
               world.facts?.includes(reads) || strategy.gives?.includes(reads) || false,
           },
@@ -53,6 +55,7 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
           {
             of: 'environment' as const,
             what: `an environment with one role (branching.explorer=${config.branching.explorer} goes by its rewards)`,
+            key: 'branching.explorer',
             met: ({ world }: Place) => policyRoles(world).length <= 1,
           },
         ]),
@@ -61,11 +64,13 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
           {
             of: 'environment' as const,
             what: `a pure environment, here or behind a turnwise: address, in which what was done can be done again (tasks=${tasks.name} starts at places of earlier episodes)`,
+            key: 'tasks.name',
             met: ({ world }: Place) => canRepeat(world),
           },
           {
             of: 'recipe' as const,
             what: `episodes that do not branch (tasks=${tasks.name} starts at places of earlier episodes)`,
+            key: 'tasks.name',
             met: isWhole,
           },
         ]
@@ -75,11 +80,13 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
           {
             of: 'recipe' as const,
             what: `a recipe that learns from any seating, and plays episodes in no way of its own (tasks=${tasks.name} seats players)`,
+            key: 'tasks.name',
             met: () => !recipe.needs?.cooperative && !recipe.needs?.roles && recipe.play === undefined,
           },
           {
             of: 'environment' as const,
             what: `an environment with roles to seat players in, not an agent (tasks=${tasks.name} seats players)`,
+            key: 'tasks.name',
             met: ({ world }: Place) => world.agent === undefined && world.roles.length > 1,
           },
         ]
@@ -89,11 +96,13 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
           {
             of: 'environment' as const,
             what: `an environment, not an agent, whose own code begins its task once (turns=${turns.name} opens tasks again)`,
+            key: 'turns.name',
             met: ({ world }: Place) => world.agent === undefined,
           },
           {
             of: 'recipe' as const,
             what: `episodes that do not branch (turns=${turns.name} opens tasks again)`,
+            key: 'turns.name',
             met: isWhole,
           },
         ]
@@ -103,6 +112,7 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
           {
             of: 'recipe' as const,
             what: `somebody who writes prompts (prompts=${prompts.name} asks a proposer: --set prompts.proposer=openai:URL#MODEL, learner with --model, or a file)`,
+            key: 'prompts.proposer',
             met: () => prompts.proposer !== '',
           },
         ]
@@ -112,6 +122,7 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
           {
             of: 'recipe' as const,
             what: `a recipe that learns by credit (curation "${weighing}" gives weights)`,
+            key: `curation.${weighing}`,
             met: () => readsCredit(recipe, config),
           },
         ]
@@ -121,6 +132,7 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
           {
             of: 'recipe' as const,
             what: `a recipe without a critic, which has no value for what it is given an advantage of (curation "${crediting}" gives advantages)`,
+            key: `curation.${crediting}`,
             met: () => !recipe.critic,
           },
         ]
@@ -130,6 +142,7 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
           {
             of: 'environment' as const,
             what: `an environment that guides (guidance) or knows a solution of its tasks (truth), for tasks=${tasks.name}`,
+            key: 'tasks.name',
             met: ({ world }: Place) => world.guidance !== undefined || world.truth !== undefined,
           },
         ]
@@ -139,6 +152,7 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
           {
             of: 'environment' as const,
             what: `an environment with one role (curation "${lonely}" looks at whole episodes)`,
+            key: `curation.${lonely}`,
             met: ({ world }: Place) => policyRoles(world).length <= 1,
           },
         ]
@@ -155,7 +169,10 @@ const givers = ({ contexts }: Catalogue, field: string): string =>
 /** What a step that is learned in parts, or played ahead, cannot do. */
 export function needsOfParts(recipe: Recipe, config: TrainConfig, catalogue: Catalogue): Need[] {
   const { batches, credit, curation, objective } = config;
-  const needs = (met: boolean, what: string): Need => ({ of: 'recipe', what, met: () => met });
+  const needs = (met: boolean, key: string, what: string): Need => ({
+    ...{ of: 'recipe', key, what },
+    met: () => met,
+  });
   const rounds = Object.keys(curation).find((name) => catalogue.curations.find(name).rounds);
   const inserting = Object.keys(curation).find((name) => catalogue.curations.find(name).inserts);
   const method = catalogue.credit.find(credit.method);
@@ -175,23 +192,27 @@ export function needsOfParts(recipe: Recipe, config: TrainConfig, catalogue: Cat
       : [
           needs(
             false,
+            `curation.${rounds}`,
             `curations that want one round of episodes, where steps are played ahead or learned in parts (curation "${rounds}" may want more; leave it out, or set batches.maxStaleness=0, batches.parts=1 and batches.order=asked)`,
           ),
         ]),
     ...(batches.parts === 1
       ? []
       : [
-          needs(!recipe.needs?.wholeSteps, `all episodes of a step at once (${parts})`),
+          needs(!recipe.needs?.wholeSteps, 'batches.parts', `all episodes of a step at once (${parts})`),
           needs(
             whole === undefined,
+            'batches.parts',
             `credit that compares within groups and remembers nothing (${parts}, and ${whole} looks at whole steps)`,
           ),
           needs(
             inserting === undefined,
+            'batches.parts',
             `curations that insert nothing (${parts}, and curation "${inserting}" would bring its episodes into every part)`,
           ),
           needs(
             objective.entropySmoothing === 0,
+            'batches.parts',
             `whole steps, whose entropies it remembers (${parts}, and objective.entropySmoothing is above 0)`,
           ),
         ]),

@@ -25,6 +25,7 @@ export function needsOfSettings(recipe: Recipe, config: TrainConfig): Need[] {
     needs.push({
       of: 'recipe',
       what: 'episodes that it plays itself (data names recorded ones)',
+      key: 'data',
       met: () => false,
     });
   }
@@ -32,6 +33,7 @@ export function needsOfSettings(recipe: Recipe, config: TrainConfig): Need[] {
     needs.push({
       of: 'recipe',
       what: `recorded episodes${learnsFrom === 'both' ? ' beside those that it plays' : ''} (data is empty)`,
+      key: 'data',
       met: () => false,
     });
   }
@@ -39,13 +41,15 @@ export function needsOfSettings(recipe: Recipe, config: TrainConfig): Need[] {
     needs.push({
       of: 'engine',
       what: 'an engine that computes entropies (objective.entropyCoefficient is above 0)',
+      key: 'objective.entropyCoefficient',
       met: ({ engine }) => engine.entropies,
     });
   }
   if (config.objective.entropySmoothing > 0) {
     needs.push({
       of: 'recipe',
-      what: 'an entropy bonus to smooth (objective.entropyCoefficient above 0)',
+      what: 'an entropy bonus to smooth, objective.entropyCoefficient above 0 (objective.entropySmoothing is above 0)',
+      key: 'objective.entropySmoothing',
       met: () => config.objective.entropyCoefficient > 0,
     });
   }
@@ -53,6 +57,7 @@ export function needsOfSettings(recipe: Recipe, config: TrainConfig): Need[] {
     needs.push({
       of: 'engine',
       what: `an engine that trains at other temperatures than 1 (rollout.temperature is ${config.rollout.temperature})`,
+      key: 'rollout.temperature',
       met: ({ engine }) => engine.temperatures,
     });
   }
@@ -62,10 +67,16 @@ export function needsOfSettings(recipe: Recipe, config: TrainConfig): Need[] {
 /** Of the environment, and of who sits in its roles. */
 export function needsOfWorld(recipe: Recipe, config: TrainConfig): Need[] {
   const needs: Need[] = [];
-  if (recipe.needs?.severalRoles || config.rollout.exchangeEvery > 0) {
+  const { exchangeEvery } = config.rollout;
+  if (recipe.needs?.severalRoles || exchangeEvery > 0) {
     needs.push({
       of: 'environment',
-      what: 'an environment with several roles',
+      ...(recipe.needs?.severalRoles
+        ? { what: 'an environment with several roles' }
+        : {
+            what: `an environment with several roles (rollout.exchangeEvery=${exchangeEvery} has agents exchange them)`,
+            key: 'rollout.exchangeEvery',
+          }),
       met: ({ world }) => policyRoles(world).length > 1,
     });
   }
@@ -73,6 +84,7 @@ export function needsOfWorld(recipe: Recipe, config: TrainConfig): Need[] {
     needs.push({
       of: 'recipe',
       what: 'the learner in every role, since it credits roles by one another (leave out seats)',
+      key: 'seats',
       met: () => false,
     });
   }
@@ -110,6 +122,7 @@ export function needsOfWorld(recipe: Recipe, config: TrainConfig): Need[] {
     needs.push({
       of: 'recipe',
       what: `a teacher that scores tokens${teacher === 'always' ? '' : ', or recorded episodes with its scores'} (teacher is empty)`,
+      key: 'teacher',
       met: () => config.teacher !== '' || (teacher === 'unless-recorded' && isRecorded),
     });
   }
@@ -130,6 +143,7 @@ export function needsOfWorld(recipe: Recipe, config: TrainConfig): Need[] {
     needs.push({
       of: 'recipe',
       what: `bins that hold all returns of the environment, times credit.rewardScale (objective.valueBins is ${valueBins.low} to ${valueBins.high})`,
+      key: 'objective.valueBins',
       met: ({ world: { returns = [0, 0] } }) =>
         returns.every((one) => {
           const scaled = one * config.credit.rewardScale;
@@ -138,9 +152,13 @@ export function needsOfWorld(recipe: Recipe, config: TrainConfig): Need[] {
     });
   }
   if (branches(recipe, config)) {
+    const { explorer } = config.branching;
+    const isChosen = recipe.act === undefined;
+    const by = isChosen ? `; branching.explorer=${explorer} has them branch` : '';
     needs.push({
       of: 'environment',
-      what: 'an environment whose episodes can branch (a pure one, one that repeats what is done again, or one whose sessions have snapshots)',
+      what: `an environment whose episodes can branch (a pure one, one that repeats what is done again, or one whose sessions have snapshots${by})`,
+      ...(isChosen && { key: 'branching.explorer' }),
       met: ({ world }) => canBranch(world),
     });
   }

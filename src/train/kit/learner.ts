@@ -1,9 +1,6 @@
 /** Everything a run works with: the task, the model's words, the engine, and how reward becomes a gradient. */
 
-import type { ByRole, Group, Role } from '../../core/episode.ts';
-import { samplesOfTrajectory } from '../../core/sample.ts';
-import { roleGroups } from '../../core/trajectory.ts';
-import { messageText } from '../../core/word-reply.ts';
+import type { ByRole, Role } from '../../core/episode.ts';
 import type { Credit } from '../../credit/report/rollouts.ts';
 import { composeCredit } from '../../credit/shaping/shapings.ts';
 import type { OpenCuration } from '../../curation/curation.ts';
@@ -11,10 +8,7 @@ import type { Tasks } from '../../curation/task-source.ts';
 import { countingScores, countingTokens } from '../../engine/delegate.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { World } from '../../env/world.ts';
-import { type Renderer, wordRenderer } from '../../model/chat/renderer.ts';
-import { CHAT_WORDS, wordChatRenderer } from '../../model/chat/word-chat.ts';
-import type { DecoderShape } from '../../model/decoder/decoder.ts';
-import { headOf } from '../../objective/critic/critic-loss.ts';
+import type { Renderer } from '../../model/chat/renderer.ts';
 import { type Batching, continuous } from '../../policy/batching.ts';
 import { enginePolicy, LEARNER } from '../../policy/engine-policy.ts';
 import { Lockstep } from '../../policy/lockstep.ts';
@@ -28,8 +22,6 @@ import type { CollectOptions, Play } from '../../rollout/collect.ts';
 import type { Context } from '../../rollout/context/strategy.ts';
 import { demonstratedRules, type Turns } from '../../rollout/turns/turn-control.ts';
 import type { Watch } from '../../rollout/watch.ts';
-import { learnVocabulary } from '../../synth/demonstrations.ts';
-import { renderDemonstrations } from '../../synth/render-calls.ts';
 import { isSynchronous } from '../config/batch-settings.ts';
 import {
   builtIns,
@@ -42,7 +34,7 @@ import {
 import type { TrainConfig } from '../config/config.ts';
 import { configsOf } from '../config/stages.ts';
 import type { OwnProbe } from '../loop/probe.ts';
-import type { ModelCard, SmallModelCard } from '../model-card.ts';
+import type { ModelCard } from '../model-card.ts';
 import { playsWith, type Recipe } from '../recipes/recipe.ts';
 import type { Archive } from './archive.ts';
 import type { Seats } from './seats.ts';
@@ -107,66 +99,6 @@ export interface ProcessedTokens {
   onChange?: () => void;
 }
 
-/** Decide the model's words and shape from demonstrations. */
-export function designModel(
-  demonstrations: readonly Group[],
-  config: TrainConfig,
-  recipe: Recipe,
-  world: World,
-  catalogue: Catalogue = builtIns,
-): SmallModelCard {
-  const { says } = openTurns(config.turns, catalogue);
-  const { tokenizer, maxActionWords } = world.agent
-    ? learnVocabulary(demonstrations, messageText, [...CHAT_WORDS, ...says])
-    : learnVocabulary(demonstrations, undefined, says);
-  const renderer = (world.agent ? wordChatRenderer : wordRenderer)(tokenizer, maxActionWords);
-  const longest = Math.max(
-    ...demonstrations.map((group) => longestSample(renderDemonstrations(group, renderer))),
-  );
-  const { width, heads, layers, hidden } = config.model;
-  // Room for episodes that are longer than any demonstrated: invalid actions lengthen observations.
-  const contextLength = Math.ceil((1.5 * longest + 32) / 32) * 32;
-  const words = { words: tokenizer.words, maxActionWords };
-  if (config.engine === 'tinker') return { ...words, shape: { vocabulary: tokenizer.size, contextLength } };
-  return {
-    ...words,
-    shape: {
-      vocabulary: tokenizer.size,
-      width,
-      layers,
-      heads,
-      keyValueHeads: heads,
-      headWidth: width / heads,
-      hidden,
-      activation: 'swiglu',
-      tiedHead: false,
-      ropeTheta: 10_000,
-      contextLength,
-      normEpsilon: 1e-5,
-      ...headsOf(recipe, config),
-    },
-  };
-}
-
-/** What a recipe's model has beside the policy's output. */
-export function headsOf(
-  { critic, heads, actsBy }: Recipe,
-  config: TrainConfig,
-): Pick<DecoderShape, 'valueHead' | 'extraHeads' | 'guidance'> {
-  return {
-    ...(critic && { valueHead: headOf(config.objective) }),
-    ...(heads && { extraHeads: heads }),
-    ...(actsBy && { guidance: { heads: actsBy, strength: config.critic.strength } }),
-  };
-}
-
-/** The shape of the critic's own model: that of the policy, with room for the token after the last, where Q is read. */
-export function criticShape({ criticHeads }: Recipe, shape: DecoderShape): DecoderShape | undefined {
-  if (criticHeads === undefined) return undefined;
-  const { valueHead: _, guidance: __, ...body } = shape;
-  return { ...body, extraHeads: criticHeads, contextLength: shape.contextLength + 2 };
-}
-
 /** What the policy reads before its acts. */
 export function contextOf(
   { context }: Pick<TrainConfig, 'context'>,
@@ -174,14 +106,6 @@ export function contextOf(
 ): Context {
   const { name, trained, ...options } = context;
   return contexts.find(name).create(options, { trained });
-}
-
-/** Tokens of the longest sequence the policy would have seen. */
-function longestSample(group: Group): number {
-  const samples = roleGroups([group])
-    .flatMap(({ members }) => members)
-    .flatMap((trajectory) => samplesOfTrajectory(trajectory, () => true));
-  return Math.max(0, ...samples.map(({ ids_T }) => ids_T.length));
 }
 
 type Made =
