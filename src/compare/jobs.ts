@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { canonicalJson, type JsonObject } from '../core/json/json.ts';
 import { isPath } from '../core/reference.ts';
+import type { World } from '../env/world.ts';
 import { isFile } from '../model/checkpoint/checkpoint.ts';
 import { namesRecorded } from '../run/data/recorded-data.ts';
 import { runtime } from '../run/model/runtime-version.ts';
@@ -14,6 +15,8 @@ import { prepareRun } from '../run/prepare-run.ts';
 import { readSettings } from '../run/settings/run-settings.ts';
 import { type Catalogue, openTurns } from '../train/config/catalogue.ts';
 import type { TrainConfig } from '../train/config/config.ts';
+import { shownByStages, usualTurns } from '../train/design/demonstrated-ways.ts';
+import { longestTurns } from '../train/design/model-room.ts';
 import { moduleHash } from './module-hash.ts';
 import { type Cell, folderName, type Study, type StudyWorld } from './study.ts';
 
@@ -94,20 +97,33 @@ function starterOf(cell: Cell, cells: readonly Cell[]): Cell {
   return alike.find(({ run }) => !run.recipe.critic) ?? alike[0]!;
 }
 
-const demonstratedIn = ({ run: { config, catalogue } }: Cell): string =>
-  canonicalJson({ context: config.context as JsonObject, ...turnFacts(config, catalogue) });
+const demonstratedIn = ({ run: { world, config, catalogue } }: Cell): string =>
+  canonicalJson({ context: config.context as JsonObject, ...turnFacts(config, world, catalogue) });
 
 /** Whether what demonstrations are played under is in a file. */
-function isOwnFile({ run: { config, catalogue } }: Cell): boolean {
-  const isDemonstrated = turnFacts(config, catalogue).turns !== undefined;
+function isOwnFile({ run: { world, config, catalogue } }: Cell): boolean {
+  const isDemonstrated = turnFacts(config, world, catalogue).turns !== undefined;
   return isPath(config.context.name) || (isDemonstrated && isPath(config.turns.name));
 }
 
-/** What of a turn control decides a warm start and how it is measured: nothing where it changes nothing that is read or written. */
-function turnFacts({ turns, evaluation }: TrainConfig, catalogue: Catalogue): JsonObject {
-  const { demonstrated, says } = openTurns(turns, catalogue);
-  if (!demonstrated && says.length === 0) return {};
-  return { turns: turns as JsonObject, ...(evaluation.turnControl && { turnControl: true }) };
+/**
+ * What of turn controls and stages decides a warm start and how it is measured: what is read or written under them, and how long
+ * episodes become. Nothing where they leave both as they are.
+ */
+function turnFacts(config: TrainConfig, world: World, catalogue: Catalogue): JsonObject {
+  const { turns, evaluation } = config;
+  const usual = usualTurns(config, world);
+  const control = openTurns(turns, catalogue);
+  const isDemonstrated = control.demonstrated || control.says(usual).length > 0;
+  const limits = longestTurns(config, world, catalogue);
+  const longest = Math.max(limits.usual, limits.longest);
+  const stages = shownByStages(config, world, catalogue);
+  return {
+    ...(isDemonstrated && { turns: turns as JsonObject }),
+    ...(isDemonstrated && evaluation.turnControl && { turnControl: true }),
+    ...(longest > usual && { longest }),
+    ...(stages.length > 0 && { stages }),
+  };
 }
 
 function jobOf(
@@ -123,7 +139,7 @@ function jobOf(
   const { factory } = world;
   const assignments = [...cell.assignments, ...own, `seed=${seed}`];
   const settings = readSettings(factory, recipe, assignments, catalogue);
-  const { config } = prepareRun(factory, recipe, settings, catalogue);
+  const { config, world: prepared } = prepareRun(factory, recipe, settings, catalogue);
   const facts = {
     ...read,
     runtime,
@@ -132,7 +148,8 @@ function jobOf(
     config: config as unknown as JsonObject,
   };
   const what = kind === 'start' ? 'start' : recipe.name;
-  const deciding = kind === 'start' ? { ...startFacts(facts), ...turnFacts(config, catalogue) } : facts;
+  const deciding =
+    kind === 'start' ? { ...startFacts(facts), ...turnFacts(config, prepared, catalogue) } : facts;
   const hash = createHash('sha256').update(canonicalJson(deciding));
   const name = `${folderName(world.name)}-${what}-${seed}-${hash.digest('hex').slice(0, 10)}`;
   const words = ['train', world.source, '--recipe', cell.arm.source, '--name', name, '--runs', study.store];

@@ -94,6 +94,10 @@ test('arms with different turn controls have a warm start for each that demonstr
     'other=rloo,turns.name=retry',
   );
   expect(starts[2]).toBe(starts[0]);
+  // A model has room for the longest limit, and the words of what stages show.
+  const [longer] = await startsOf('longer=rloo,turns.name=scaling-inter,turns.limits=[6,99]');
+  const [staged] = await startsOf('staged=rloo,stages=[{"until":9,"set":{"context":"latest"}},{"set":{}}]');
+  expect(new Set([starts[0], longer, staged]).size).toBe(3);
   expect(new Set(starts).size).toBe(3);
   // What is measured before is stored with the start, and differs.
   const [measured] = await startsOf(`${told},evaluation.turnControl=true`);

@@ -1,10 +1,10 @@
 /** Proposers: whoever writes new prompts. A model elsewhere, the learner itself, or a script of a user. */
 
-import { ANSWER_MS, withinDeadline } from '../core/answer-deadline.ts';
 import { badDefinition } from '../core/definition.ts';
 import { TurnwiseError } from '../core/errors.ts';
 import type { Message } from '../core/messages.ts';
 import { thrownText } from '../core/safe-text.ts';
+import { ANSWER_MS, withinDeadline } from '../core/signals/answer-deadline.ts';
 
 /** Asks for a text; undefined where nobody answered. */
 export type Propose = (messages: readonly Message[]) => Promise<string | undefined>;

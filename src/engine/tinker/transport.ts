@@ -13,10 +13,10 @@
 
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TurnwiseError } from '../../core/errors.ts';
-import { followSignals } from '../../core/followed-signal.ts';
 import { jsonLimits, jsonProblem } from '../../core/json/json-limits.ts';
 import { withoutKey } from '../../core/json/without-key.ts';
 import { ask, type HttpAnswer } from '../../core/node/http.ts';
+import { followSignals } from '../../core/signals/followed-signal.ts';
 import { garbled } from '../../wire/tinker/garbled.ts';
 import { PROTOBUF } from '../../wire/tinker/shapes.ts';
 import { clientClosed, statusError, unreachable } from './errors.ts';

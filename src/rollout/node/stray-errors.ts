@@ -4,8 +4,8 @@
  */
 
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { followSignals } from '../../core/followed-signal.ts';
 import { thrownText, tried } from '../../core/safe-text.ts';
+import { followSignals } from '../../core/signals/followed-signal.ts';
 import { keepScopes, type Scope } from '../guard/scope.ts';
 
 export interface StrayErrors {

@@ -1,5 +1,6 @@
 /** How the demonstrations of a run are played: as its settings say, and once more for each stage that shows or asks something else. */
 
+import { canonicalJson, type JsonObject } from '../../core/json/json.ts';
 import type { World } from '../../env/world.ts';
 import type { Context } from '../../rollout/context/strategy.ts';
 import { demonstratedRules, type TurnRules } from '../../rollout/turns/turn-control.ts';
@@ -28,16 +29,37 @@ export function demonstratedWays(
   world: Timed,
   catalogue: Catalogue = builtIns,
 ): readonly [DemonstratedWay, ...DemonstratedWay[]] {
-  const seen = new Set<string>();
-  const [own, ...others] = [config, ...configsOf(config)].flatMap((one): DemonstratedWay[] => {
+  const [own, ...others] = configsShown(config, world, catalogue).map((one): DemonstratedWay => {
     const maxTurns = usualTurns(one, world);
-    const control = openTurns(one.turns, catalogue);
-    const key = JSON.stringify([one.context, control.demonstrated && one.turns, maxTurns]);
-    if (seen.has(key)) return [];
-    seen.add(key);
-    const turns = demonstratedRules(control, { seed: one.seed, usual: maxTurns });
+    const turns = demonstratedRules(openTurns(one.turns, catalogue), { seed: one.seed, usual: maxTurns });
     const { turnTimeoutMs } = one.rollout;
-    return [{ context: contextOf(one, catalogue), maxTurns, ...(turns && { turns }), turnTimeoutMs }];
+    return { context: contextOf(one, catalogue), maxTurns, ...(turns && { turns }), turnTimeoutMs };
   });
   return [own!, ...others];
 }
+
+/** The settings of the run, then those of stages that show or ask something else. */
+function configsShown(config: TrainConfig, world: Timed, catalogue: Catalogue): readonly TrainConfig[] {
+  const seen = new Set<string>();
+  return [config, ...configsOf(config)].filter((one) => {
+    const facts = canonicalJson(shownFacts(one, world, catalogue));
+    const isNew = !seen.has(facts);
+    seen.add(facts);
+    return isNew;
+  });
+}
+
+function shownFacts(one: TrainConfig, world: Timed, catalogue: Catalogue): JsonObject {
+  const isDemonstrated = openTurns(one.turns, catalogue).demonstrated;
+  return {
+    context: one.context as JsonObject,
+    ...(isDemonstrated && { turns: one.turns as JsonObject }),
+    maxTurns: usualTurns(one, world),
+  };
+}
+
+/** What the stages of a run show beside its own settings: a model that is made for it depends on that. */
+export const shownByStages = (config: TrainConfig, world: Timed, catalogue: Catalogue): JsonObject[] =>
+  configsShown(config, world, catalogue)
+    .slice(1)
+    .map((one) => shownFacts(one, world, catalogue));

@@ -1,7 +1,7 @@
 /** Sends to a collector in the background: one request at a time, little memory, and no waiting. */
 
-import { followSignals } from '../../../core/followed-signal.ts';
 import { ask, reasonOf } from '../../../core/node/http.ts';
+import { followSignals } from '../../../core/signals/followed-signal.ts';
 
 export type Signal = 'traces' | 'metrics';
 

@@ -3,10 +3,10 @@
 import type { Episode, EpisodeKey, Role } from '../../../core/episode.ts';
 import { keyParts, keyText } from '../../../core/episode-key.ts';
 import { TurnwiseError } from '../../../core/errors.ts';
-import { followSignals } from '../../../core/followed-signal.ts';
 import { findNonJson, type Json } from '../../../core/json/json.ts';
 import type { Message } from '../../../core/messages.ts';
 import { valueText } from '../../../core/safe-text.ts';
+import { followSignals } from '../../../core/signals/followed-signal.ts';
 import type { StopReason } from '../../../core/stop.ts';
 import type { Agent, AgentResult } from '../../../env/agent.ts';
 import { checkedMetrics } from '../../../env/scores/metrics.ts';

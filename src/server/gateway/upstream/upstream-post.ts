@@ -1,11 +1,11 @@
 /** Questions to a server elsewhere: asked again while it is busy or away, and answers that are cut off where they are too long. */
 
 import { z } from 'zod';
-import { ANSWER_MS } from '../../../core/answer-deadline.ts';
 import { TurnwiseError } from '../../../core/errors.ts';
 import { jsonProblem } from '../../../core/json/json-limits.ts';
 import { withoutKey } from '../../../core/json/without-key.ts';
 import { ask, type HttpAnswer, reasonOf } from '../../../core/node/http.ts';
+import { ANSWER_MS } from '../../../core/signals/answer-deadline.ts';
 import { ApiError } from '../api-error.ts';
 import { OVERFLOW_CODE } from '../policy-model.ts';
 
