@@ -1,6 +1,6 @@
 /**
- * Runs of two steps with settings drawn at random: recipe, environment, context, turns, tasks, curation, shaping and prompts. Each ends
- * well, or is refused with a reason before its first episode; nothing that no policy sampled is trained.
+ * Runs of two steps with settings drawn at random: recipe, environment, context, turns, tasks, curation, shaping and prompts, with
+ * options of these, batches and stages. Each ends well, or is refused with a reason before its first episode; nothing that no policy sampled is trained.
  */
 
 import { join } from 'node:path';
@@ -16,6 +16,15 @@ import { turnsRegistry } from '../../src/rollout/turns/turn-controls.ts';
 import { environmentNames } from '../../src/run/load/environments.ts';
 import { choicesIn, readBy } from '../../src/train/config/run-schema.ts';
 import { findRecipe, recipes } from '../../src/train/recipes/recipes.ts';
+import {
+  CURATION_OPTIONS,
+  drawnBatches,
+  drawnContext,
+  drawnOptions,
+  drawnStages,
+  TURNS_OPTIONS,
+} from './drawn-options.ts';
+import { toolbox } from './toolbox.ts';
 
 export interface Drawn {
   readonly environment: string;
@@ -36,6 +45,9 @@ const REFUSALS = new Set([
   'no-script',
   'context-too-short',
 ]);
+
+/** The share of walks in the world of tools; of those whose context needs tools it is a half. */
+const TOOLS = { share: 0.1, needed: 0.5 };
 
 /** Environments that start processes or whose tasks take seconds to make. */
 const SLOW = new Set(['js-tasks']);
@@ -60,7 +72,7 @@ export function drawn(seed: string, index: number): Drawn {
   const rng = Rng.of('product', seed, index);
   const maybe = (share: number, of: readonly string[]): string | undefined =>
     rng.chance(share) ? rng.pick(of) : undefined;
-  const environment = rng.pick(environmentNames.filter((name) => !SLOW.has(name)));
+  const built = rng.pick(environmentNames.filter((name) => !SLOW.has(name)));
   const recipe = rng.pick(recipes.filter(({ needs }) => !needs?.teacher)).name;
   const context = maybe(0.6, names(contextRegistry));
   const turns = maybe(0.5, names(turnsRegistry));
@@ -70,16 +82,23 @@ export function drawn(seed: string, index: number): Drawn {
   const explorer = maybe(0.2, explorerNames) as (typeof explorerNames)[number] | undefined;
   const prompts = maybe(0.2, names(promptsRegistry));
   const smoothed = rng.chance(0.1);
+  const wantsTools = context !== undefined && (context.startsWith('tool-') || context === 'variables');
+  const environment = rng.chance(wantsTools ? TOOLS.needed : TOOLS.share) ? toolbox.name : built;
+  const batches = drawnBatches(rng);
+  const named = curations.flatMap((name) => name ?? []);
+  const stages = drawnStages(rng, { context, turns, curations: named, shaping });
   const chosen: RunSettings = {
-    ...(context && { context }),
-    ...(turns && { turns: { name: turns } }),
+    ...(context && { context: { name: context, ...drawnContext(rng, context) } }),
+    ...(turns && { turns: { name: turns, ...drawnOptions(rng, TURNS_OPTIONS, turns) } }),
     ...(tasks && { tasks: { name: tasks } }),
-    ...(curations.some(Boolean) && {
-      curation: Object.fromEntries(curations.flatMap((name) => (name ? [[name, {}]] : []))),
+    ...(named.length > 0 && {
+      curation: Object.fromEntries(named.map((name) => [name, drawnOptions(rng, CURATION_OPTIONS, name)])),
     }),
     ...(shaping && { credit: { shape: { [shaping]: {} } } }),
     ...(explorer && { branching: { explorer } }),
     ...(prompts && { prompts: { name: prompts } }),
+    ...(batches && { batches }),
+    ...(stages && { stages: stages as NonNullable<RunSettings['stages']> }),
     ...(smoothed && { objective: { entropyCoefficient: 0.01, entropySmoothing: 1 } }),
   };
   return { environment, recipe, settings: { seed: index + 1, ...chosen } };
@@ -101,7 +120,7 @@ export async function walk(
   const base = readBy(definition, tiny, choicesIn(definition.settings, settings as never));
   try {
     const { episodes } = await train({
-      world: environment,
+      world: environment === toolbox.name ? toolbox : environment,
       recipe,
       name,
       runs,
