@@ -90,13 +90,13 @@ test('arms with different turn controls have a warm start for each that demonstr
   const starts = await startsOf(
     'usual=rloo',
     told,
-    'schedule=rloo,turns.name=scaling-inter',
+    'schedule=rloo,turns.name=scaling-inter,turns.limits=[2,4]',
     'other=rloo,turns.name=retry',
   );
   expect(starts[2]).toBe(starts[0]);
-  // A model has room for the longest limit, and the words of what stages show.
+  // A model has room for the longest limit, and the words that stages show.
   const [longer] = await startsOf('longer=rloo,turns.name=scaling-inter,turns.limits=[6,99]');
-  const [staged] = await startsOf('staged=rloo,stages=[{"until":9,"set":{"context":"latest"}},{"set":{}}]');
+  const [staged] = await startsOf('staged=rloo,stages=[{"until":9,"set":{"rollout.maxTurns":4}},{"set":{}}]');
   expect(new Set([starts[0], longer, staged]).size).toBe(3);
   expect(new Set(starts).size).toBe(3);
   // What is measured before is stored with the start, and differs.
