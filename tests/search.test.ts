@@ -198,7 +198,7 @@ describe('live sessions', () => {
     const { world, opened } = live(false);
     const run = train({ world, recipe: 'agent-q', name: 'refused', runs, settings });
     await expect(run).rejects.toThrow(
-      /it needs an environment whose episodes can branch \(a pure one, one that repeats what is done again, or one whose sessions have snapshots\)/,
+      /it needs an environment whose episodes can branch \(a pure one, one that repeats what is done again, or one whose sessions have snapshots; branching\.explorer=mcts has them branch\)/,
     );
     expect(opened()).toBe(0);
   });
