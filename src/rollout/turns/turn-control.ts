@@ -95,8 +95,8 @@ export interface Turns extends Remembering {
 
 /**
  * Define a turn control: a limit for each episode, and a decision after each turn. It controls episodes that are learned
- * from; evaluations have the usual limit. A `limit` or an `after`
- * that fails ends its episode as `failed:policy`.
+ * from; evaluations have the usual limit, unless `evaluation.turnControl` is set. A `limit` or an `after` that fails ends its
+ * episode as `failed:policy`.
  *
  * @example
  * // "Try again" after a wrong answer (UFO, arXiv 2507.14295).

@@ -8,5 +8,7 @@ export const again = defineTurns({
   options: z.strictObject({ attempts: z.int().min(1).default(5).describe('Turns of an episode') }),
   retries: true,
   limit: (_task, { options }) => options.attempts,
+  longest: ({ attempts }) => attempts,
+  says: () => ['Try again.'],
   after: (_view, { done, success }) => (done && !success ? { retry: user('Try again.') } : 'go on'),
 });
