@@ -114,13 +114,13 @@ function turnFacts(config: TrainConfig, world: World, catalogue: Catalogue): Jso
   const { turns, evaluation } = config;
   const usual = usualTurns(config, world);
   const control = openTurns(turns, catalogue);
-  const isDemonstrated = control.demonstrated || control.says(usual).length > 0;
+  const speaks = control.demonstrated || control.says(usual).length > 0;
   const limits = longestTurns(config, world, catalogue);
   const longest = Math.max(limits.usual, limits.longest);
   const stages = shownByStages(config, world, catalogue);
   return {
-    ...(isDemonstrated && { turns: turns as JsonObject }),
-    ...(isDemonstrated && evaluation.turnControl && { turnControl: true }),
+    ...(speaks && { turns: turns as JsonObject }),
+    ...(speaks && evaluation.turnControl && { turnControl: true }),
     ...(longest > usual && { longest }),
     ...(stages.length > 0 && { stages }),
   };

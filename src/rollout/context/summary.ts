@@ -38,8 +38,8 @@ function limitOf(view: View<SummaryOptions, SummaryState>): number {
 
 /**
  * The policy summarizes its conversation whenever the next prompt would have `threshold` tokens or more, and earlier where the
- * model has no room for as many. It then reads its opening messages, the summary and what is new. A summary is learned with the turn that follows it. After `summaries` of
- * them the episode ends with `context-overflow`.
+ * model has no room for as many. It then reads its opening messages, the summary and what is new. A summary is learned with the
+ * turn that follows it. After `summaries` of them the episode ends with `context-overflow`.
  *
  * Source: SUPO (arXiv 2510.06727). Deviations:
  * 1. Overlong episodes are left to curation, which sees their stop reason: `over-turns` keeps them out of the loss.

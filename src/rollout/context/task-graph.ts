@@ -19,9 +19,9 @@ const outline = (graph: Graph): string => ['slots', ...graph.map(({ slot }) => s
 
 /**
  * Before each act the policy is told the names of all slots, and writes how the graph changes: `new SLOT is VALUE`, `update SLOT
- * is VALUE` or `check SLOT`, several with `;` between. Either may say what the slot is `under`, and which slots it
- * `needs`: `update SLOT needs OTHER, ANOTHER` changes these alone. The act reads the
- * opening, the slots that were named with all above them and all that they need, its own last act and what is new; no transcript.
+ * is VALUE` or `check SLOT`, several with `;` between. The first two may say what the slot is `under`, and which slots it `needs`:
+ * `update SLOT needs OTHER, ANOTHER` changes these alone. The act reads the opening, the slots that were named with all above them
+ * and all that they need, its own last act and what is new; no transcript.
  * A turn that names none reads what the one before it read.
  *
  * Source: Task Memory Engine (arXiv 2504.08525, 2505.19436). Deviations:
