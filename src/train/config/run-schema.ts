@@ -246,10 +246,12 @@ export function requireRead(
   if (key === undefined) return;
   const read = leavesOf(wholeSchema(recipe, choices, undefined, catalogue));
   const group = key.split('.')[0]!;
-  const near = nearestRead(key, read);
   const beside = read.filter((other) => other.startsWith(`${group}.`));
   const { data = '', loss = 'ppo-clip' } = choices;
   const why = whyUnread({ key, recipe, data, loss, plays: playsWith(recipe, data) });
+  const close = nearestRead(key, read);
+  // With a reason, only a setting of the same name elsewhere is a better guess.
+  const near = why === undefined || (close && leaf(close) === leaf(key)) ? close : undefined;
   const withData = data === '' ? '' : ` with data=${data}`;
   throw new TurnwiseError('config-unknown-key', {
     what: `The recipe "${recipe.name}" does not read "${key}"${withData}${why === undefined ? '' : `: ${why}`}`,
@@ -281,9 +283,10 @@ export function unread(
   );
 }
 
+const leaf = (of: string): string => of.slice(of.lastIndexOf('.') + 1);
+
 /** By the name of the leaf: among those beside it, then among all. */
 function nearestRead(key: string, read: readonly string[]): string | undefined {
-  const leaf = (of: string): string => of.slice(of.lastIndexOf('.') + 1);
   const group = key.split('.')[0]!;
   const beside = read.filter((other) => other.startsWith(`${group}.`));
   // What is called `name` elsewhere names something else.
