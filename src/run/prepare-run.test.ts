@@ -40,6 +40,31 @@ test('a method that reads values needs a recipe that trains them', () => {
   );
 });
 
+test('groups that would all be dropped are refused; recipes that compare no groups learn from one episode', () => {
+  expect(refusal('rloo', { rollout: { group: 1 } })).toMatch(
+    /it needs groups of at least 2 episodes, since smaller ones are dropped \(rollout.group is 1, rollout.minimumMembers 2\)\. The nearest that can is "reinforce/,
+  );
+  expect(refusal('rloo', { rollout: { group: 3, minimumMembers: 4 } })).toContain('at least 4 episodes');
+  expect(refusal('rloo', { rollout: { group: 1, minimumMembers: 1 } })).toBe('served');
+  expect(refusal('reinforce', { rollout: { group: 1 } })).toBe('served');
+  expect(refusal('filtered-bc', { data: 'demonstrations' })).toBe('served');
+});
+
+test('what a recipe cannot serve in a stage is refused with the stage', () => {
+  const stages = (group: number) => ({
+    stages: [
+      { until: 2, set: {} },
+      { until: 4, set: { 'rollout.group': group } },
+    ],
+  });
+  expect(refusal('rloo', stages(1))).toMatch(
+    /^recipe-unfit: Stage 2: The recipe "rloo".* at least 2 episodes/,
+  );
+  expect(refusal('rloo', stages(2))).toBe('served');
+  const last = { stages: [{ until: 2, set: { 'rollout.group': 2 } }] };
+  expect(refusal('rloo', { rollout: { group: 1 }, ...last })).toMatch(/^recipe-unfit: The recipe "rloo"/);
+});
+
 test('a critic that classifies has bins that hold all returns', async () => {
   const wordle = await findEnvironment('wordle');
   const classified = (valueBins: object, rewardScale = 0.1) =>

@@ -12,7 +12,7 @@ import type { TrainConfig, TrainSettings } from '../train/config/config.ts';
 import { catalogueWith } from '../train/config/own-definitions.ts';
 import { resolveConfig } from '../train/config/resolve.ts';
 import { choicesIn, readBy, unread } from '../train/config/run-schema.ts';
-import { configsOf } from '../train/config/stages.ts';
+import { configsOf, inStage } from '../train/config/stages.ts';
 import { type Alternative, obstacle, requireFit } from '../train/fit/fit.ts';
 import type { Place } from '../train/fit/need.ts';
 import type { Recipe } from '../train/recipes/recipe.ts';
@@ -43,8 +43,11 @@ export function prepareRun(
   const config = withPlayersOfTasks(imitatingWhereItCan(wanted, settings, world), catalogue);
   if (config.engine === 'tinker') requireServerAddress(config.tinker.baseUrl);
   const alternatives = () => recipes.flatMap((other) => alternativeOf(factory, other, settings, given));
-  for (const one of configsOf(config))
-    requireFit(recipe, one, placeOf(world, config.engine), alternatives, catalogue);
+  const place = placeOf(world, config.engine);
+  for (const [index, one] of configsOf(config).entries())
+    inStage(index < config.stages.length ? index : undefined, () =>
+      requireFit(recipe, one, place, alternatives, catalogue),
+    );
   requireScripts(world, config);
   requireProposer(config, catalogue);
   seatedSources(world, config, unseatedIn(config, catalogue));

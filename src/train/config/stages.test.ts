@@ -145,8 +145,8 @@ test('what cannot change, does not follow or is not read is refused before anyth
   expect(one({ 'turns.name': 'annealed' })).toContain('"turns.name" cannot change');
   expect(one({ 'rollout.batching': 'continuous' })).toContain('"rollout.batching" cannot change');
   expect(one({ curation: { perplexity: {} } })).toContain('"curation.perplexity" cannot change');
-  expect(one({ 'rollout.maxTurn': 3 })).toMatch(/rollout\.maxTurn.*maxTurns/);
-  expect(one({ 'rollout.group': 0 })).toMatch(/rollout\.group/);
+  expect(one({ 'rollout.maxTurn': 3 })).toMatch(/^Stage 1: .*rollout\.maxTurn.*maxTurns/);
+  expect(one({ 'rollout.group': 0 })).toMatch(/^Stage 1: .*rollout\.group/);
   expect(one({ 'objective.clipHigh': 0.3 }, 'dpo')).toMatch(/clipHigh/);
   expect(
     refusal({

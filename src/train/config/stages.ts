@@ -94,6 +94,21 @@ export function configsOf(config: TrainConfig): TrainConfig[] {
 }
 
 /**
+ * What a stage is refused for, with its number.
+ *
+ * @param index its place in the list; undefined of what holds for the whole run
+ */
+export function inStage<T>(index: number | undefined, work: () => T): T {
+  try {
+    return work();
+  } catch (cause) {
+    if (index === undefined || !TurnwiseError.isInstance(cause)) throw cause;
+    const { code, fields, message } = cause;
+    throw new TurnwiseError(code, { what: `Stage ${index + 1}: ${message}`, fields, cause });
+  }
+}
+
+/**
  * Stages with every option filled in, and nothing in them that is as in the run. What a stage leaves out is `false` in it.
  *
  * @param facts what only the recipe of the run reads, and whether its tasks start at places
@@ -114,7 +129,10 @@ export function resolveStages(
     else last = until;
     const set = byPaths(stage.set);
     requireNamed(config, set, index);
-    const changed = differences(config, whole(set));
+    const changed = differences(
+      config,
+      inStage(index, () => whole(set)),
+    );
     for (const [path, value] of changed) {
       const reason = reasonToStay(path, config, facts);
       if (reason !== undefined)

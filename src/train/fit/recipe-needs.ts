@@ -37,6 +37,15 @@ export function needsOfSettings(recipe: Recipe, config: TrainConfig): Need[] {
       met: () => false,
     });
   }
+  const { group, minimumMembers } = config.rollout;
+  if (learnsFrom !== 'recorded' && group < minimumMembers) {
+    needs.push({
+      of: 'recipe',
+      what: `groups of at least ${minimumMembers} episodes, since smaller ones are dropped (rollout.group is ${group}, rollout.minimumMembers ${minimumMembers})`,
+      key: 'rollout.group',
+      met: () => false,
+    });
+  }
   if (config.objective.entropyCoefficient > 0) {
     needs.push({
       of: 'engine',
