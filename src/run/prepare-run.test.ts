@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineCuration } from '../curation/curation.ts';
 import { defineTasks } from '../curation/task-source.ts';
+import { toolProtocol } from '../env/tool-protocol.ts';
 import { defineObjective } from '../objective/contract/define.ts';
 import type { ObjectiveNeeds } from '../objective/contract/objective.ts';
 import { objectiveEntry } from '../objective/objectives.ts';
@@ -10,7 +11,7 @@ import { builtIns } from '../train/config/catalogue.ts';
 import { obstacle } from '../train/fit/fit.ts';
 import { findRecipe } from '../train/recipes/recipes.ts';
 import { findEnvironment } from './load/environments.ts';
-import { prepareRun } from './prepare-run.ts';
+import { placeOf, prepareRun } from './prepare-run.ts';
 
 const frozenLake = await findEnvironment('frozen-lake');
 
@@ -142,6 +143,20 @@ test('contexts and turn controls that need tools or a mode are refused without',
     'episodes that do not branch (turns=thinking-units opens tasks again)',
   );
   for (const context of ['variables', 'task-graph']) expect(refusal('rloo', { context })).toBe('served');
+});
+
+test('a context that adds a tool is refused where there is one of that name', () => {
+  const { recipe, config, world } = prepareRun(frozenLake, findRecipe('rloo'), {
+    context: { name: 'variables' },
+  });
+  const withTools = (...names: string[]) => {
+    const declared = names.map((name) => ({ name, description: '', parameters: z.strictObject({}) }));
+    return obstacle(recipe, config, placeOf({ ...world, protocol: toolProtocol(declared) }));
+  };
+  expect(withTools('look', 'find')).toBe(
+    'an environment without a tool named show or find (context=variables adds them)',
+  );
+  expect(withTools('look')).toBeUndefined();
 });
 
 test('a policy loss is held to what training and the engine give it', () => {

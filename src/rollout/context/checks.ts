@@ -133,6 +133,10 @@ function plainTools(subject: string, tools: unknown): readonly ToolDeclaration[]
   const copy = plain(subject, tools, 'tools');
   const list = Array.isArray(copy) ? (copy as readonly Partial<ToolDeclaration>[]) : undefined;
   if (list?.every((tool) => typeof tool?.name === 'string')) {
+    const names = list.map(({ name }) => name);
+    const twice = names.find((name, at) => names.indexOf(name) < at);
+    if (twice !== undefined)
+      throw badDefinition(subject, 'must declare each tool once', twice, 'tools with names of their own');
     return list.map(({ name = '', description = '', parameters = { type: 'object', properties: {} } }) => ({
       name,
       description,

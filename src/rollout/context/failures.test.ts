@@ -113,6 +113,11 @@ test.each<[string, (view: View<object, null>, ask: Ask) => Window<null> | Promis
     /must give messages/,
   ],
   [
+    'declares a tool twice',
+    () => given({ conversation: { ...before, tools: [{ name: 'find' }, { name: 'find' }] }, state: null }),
+    /must declare each tool once\. Seen: "?find/,
+  ],
+  [
     'names a call of nobody',
     () => given({ conversation: { parts: [{ call: 7 }] }, state: null }),
     /names a call that is not in its conversation\. Seen: 7/,

@@ -83,6 +83,8 @@ export interface StrategyParts<Options extends object, State extends Json> {
   readonly options: z.ZodType<Options>;
   /** Whether it is of no use where a session offers no tools: runs there are refused. */
   readonly needsTools?: true;
+  /** Names of the tools that it adds: environments that have one of the same name are refused. */
+  adds?(options: Options): readonly string[];
   /**
    * What it may say, so that a small model knows the words, whether a demonstration comes to them or not.
    *

@@ -158,6 +158,7 @@ export const toolMemory: ContextStrategy = defineContext<ToolMemoryOptions, Tool
     })
     .refine(({ results, most }) => results <= most, { path: ['results'], message: 'at most `most`' }),
   needsTools: true,
+  adds: ({ mode }) => ownTools(mode).map(nameIn),
   plans: true,
   says: ({ mode, loaded, prune, search }) => (mode === 'autonomous' ? [loaded] : [loaded, prune, search]),
   start: ({ loaded }): ToolMemoryState => ({ loaded: namesIn(loaded), lists: [] }),

@@ -193,6 +193,7 @@ export const variables: ContextStrategy = defineContext<VariablesOptions, Variab
   }),
   plans: true,
   says: ({ placeholder }) => [placeholder],
+  adds: () => own.map(({ name }) => name),
   start: (): VariablesState => ({ folded: 0 }),
   window(view) {
     const { limit, keep, placeholder } = view.options;

@@ -1,10 +1,12 @@
 /** What acting needs: the source of tasks, the turn control, curations, and steps that are played ahead or learned in parts. */
 
+import { callDefinition } from '../../core/definition.ts';
 import { canRepeat, policyRoles } from '../../env/world.ts';
 import { isSynchronous } from '../config/batch-settings.ts';
 import type { Catalogue } from '../config/catalogue.ts';
 import type { TrainConfig } from '../config/config.ts';
 import { readsCredit } from '../config/run-schema.ts';
+import { contextOf } from '../kit/learner.ts';
 import type { Recipe } from '../recipes/recipe.ts';
 import type { Need, Place } from './need.ts';
 
@@ -20,6 +22,7 @@ export function branches(
 export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Catalogue): Need[] {
   const { tasks, turns, curation, context, prompts } = config;
   const strategy = catalogue.contexts.find(context.name);
+  const added = toolsAdded(config, catalogue);
   const source = catalogue.tasks.find(tasks.name);
   const control = catalogue.turns.find(turns.name);
   const weighing = Object.keys(curation).find((name) => catalogue.curations.find(name).weighs);
@@ -38,6 +41,17 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
           },
         ]
       : []),
+    ...(added.length === 0
+      ? []
+      : [
+          {
+            of: 'environment' as const,
+            what: `an environment without a tool named ${added.join(' or ')} (context=${context.name} adds ${added.length === 1 ? 'one' : 'them'})`,
+            key: 'context.name',
+            met: ({ world }: Place) =>
+              !world.protocol?.tools?.some(({ name }) => added.some((one) => one === name)),
+          },
+        ]),
     ...(reads !== undefined
       ? [
           {
@@ -158,6 +172,12 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
         ]
       : []),
   ];
+}
+
+/** Names of the tools that the context adds to those of the environment. */
+function toolsAdded({ context }: TrainConfig, catalogue: Catalogue): readonly string[] {
+  const { strategy, options, subject } = contextOf({ context }, catalogue);
+  return callDefinition(subject, () => strategy.adds?.(options) ?? []);
 }
 
 const givers = ({ contexts }: Catalogue, field: string): string =>
