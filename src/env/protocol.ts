@@ -7,7 +7,7 @@
  */
 
 import type { JsonObject } from '../core/json/json.ts';
-import type { Message } from '../core/messages.ts';
+import type { Message, ToolDeclaration } from '../core/messages.ts';
 
 export type ParsedAction =
   | { readonly ok: true; readonly action: string }
@@ -27,6 +27,13 @@ export interface ActionProtocol {
   readonly tools?: readonly JsonObject[];
   /** Words without a call are an answer, which ends the episode. */
   readonly answers?: boolean;
+}
+
+/** The tools that can be called; undefined where actions are no calls. */
+export function declaredTools({
+  tools,
+}: Pick<ActionProtocol, 'tools'>): readonly ToolDeclaration[] | undefined {
+  return tools?.map((tool) => (tool.function ?? tool) as unknown as ToolDeclaration);
 }
 
 /** The action of a turn in which none could be read. Every environment answers it with `valid: false`. */

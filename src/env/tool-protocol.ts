@@ -7,7 +7,7 @@ import type { z } from 'zod';
 import type { Constraint } from '../core/constraint.ts';
 import { nearest } from '../core/errors.ts';
 import { canonicalJson, type JsonObject } from '../core/json/json.ts';
-import type { ActionProtocol, ParsedAction } from './protocol.ts';
+import { type ActionProtocol, declaredTools, type ParsedAction } from './protocol.ts';
 import { describeTools, type Tool } from './tool.ts';
 
 const OPEN = '<tool_call>';
@@ -85,17 +85,16 @@ export function toolProtocol(
  * One call of one of the protocol's tools, as demonstrations write it: keys in order, no white space. Where words are an answer, the
  * completion is words, or words and a call. Undefined for protocols without tools.
  */
-export function callConstraint({ name, tools, answers }: ActionProtocol): Constraint | undefined {
-  if (name !== 'tools' || tools === undefined || tools.length === 0) return undefined;
-  const forms = tools.map((tool) => {
-    const { name: called, parameters } = (tool.function ?? tool) as { name: string; parameters: JsonObject };
-    return {
-      begin: `${OPEN}{"arguments":`,
-      schema: JSON.parse(canonicalJson(parameters)) as JsonObject,
-      end: `,"name":${JSON.stringify(called)}}${CLOSE}`,
-      notation: 'compact' as const,
-    };
-  });
+export function callConstraint(protocol: ActionProtocol): Constraint | undefined {
+  const { name, answers } = protocol;
+  const tools = declaredTools(protocol) ?? [];
+  if (name !== 'tools' || tools.length === 0) return undefined;
+  const forms = tools.map(({ name: called, parameters }) => ({
+    begin: `${OPEN}{"arguments":`,
+    schema: JSON.parse(canonicalJson(parameters)) as JsonObject,
+    end: `,"name":${JSON.stringify(called)}}${CLOSE}`,
+    notation: 'compact' as const,
+  }));
   return answers ? { forms, trigger: OPEN, once: true } : { forms };
 }
 

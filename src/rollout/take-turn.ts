@@ -3,12 +3,11 @@
 import type { Constraint } from '../core/constraint.ts';
 import type { Call, Role } from '../core/episode.ts';
 import { keyParts } from '../core/episode-key.ts';
-import type { Message, ToolDeclaration } from '../core/messages.ts';
+import type { Message } from '../core/messages.ts';
 import { Rng } from '../core/rng.ts';
 import type { StopReason } from '../core/stop.ts';
-import { NO_ACTION, tellProblem } from '../env/protocol.ts';
+import { declaredTools, NO_ACTION, tellProblem } from '../env/protocol.ts';
 import { callConstraint } from '../env/tool-protocol.ts';
-import type { World } from '../env/world.ts';
 import { authorOf } from '../policy/policy.ts';
 import { actChoices } from './act-choices.ts';
 import { addressed } from './agent-names.ts';
@@ -55,7 +54,7 @@ function settingOf(
   { task, key }: EpisodeRequest,
   { context, renderer, contextLength, maxTurns, world, seed }: EpisodeOptions,
 ): Setting {
-  const tools = offeredBy(world);
+  const tools = declaredTools(world.protocol);
   // Within a prefix that is said again, the context draws what it drew there.
   const drawsAs = turns.keyAt(recorder.nextTransition);
   return {
@@ -69,10 +68,6 @@ function settingOf(
     limit: maxTurns,
     rng: (calls) => Rng.of('context', seed, ...keyParts(drawsAs), role, calls),
   };
-}
-
-function offeredBy({ protocol }: World): readonly ToolDeclaration[] | undefined {
-  return protocol.tools?.map((tool) => (tool.function ?? tool) as unknown as ToolDeclaration);
 }
 
 /** The prompt at a place, for critics; undefined where the context asks for something first. */

@@ -1,6 +1,7 @@
 /** What acting needs: the source of tasks, the turn control, curations, and steps that are played ahead or learned in parts. */
 
 import { callDefinition } from '../../core/definition.ts';
+import { declaredTools } from '../../env/protocol.ts';
 import { canRepeat, policyRoles } from '../../env/world.ts';
 import { isSynchronous } from '../config/batch-settings.ts';
 import type { Catalogue } from '../config/catalogue.ts';
@@ -49,7 +50,7 @@ export function needsOfPlay(recipe: Recipe, config: TrainConfig, catalogue: Cata
             what: `an environment without a tool named ${added.join(' or ')} (context=${context.name} adds ${added.length === 1 ? 'one' : 'them'})`,
             key: 'context.name',
             met: ({ world }: Place) =>
-              !world.protocol?.tools?.some(({ name }) => added.some((one) => one === name)),
+              !declaredTools(world.protocol ?? {})?.some(({ name }) => added.includes(name)),
           },
         ]),
     ...(reads !== undefined
