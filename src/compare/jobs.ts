@@ -97,8 +97,11 @@ function starterOf(cell: Cell, cells: readonly Cell[]): Cell {
   return alike.find(({ run }) => !run.recipe.critic) ?? alike[0]!;
 }
 
-const demonstratedIn = ({ run: { world, config, catalogue } }: Cell): string =>
-  canonicalJson({ context: config.context as JsonObject, ...turnFacts(config, world, catalogue) });
+function demonstratedIn({ run: { world, config, catalogue } }: Cell): string {
+  // What a context asks for is imitated, whether it will be trained or not.
+  const { trained: _, ...context } = config.context;
+  return canonicalJson({ context: context as JsonObject, ...turnFacts(config, world, catalogue) });
+}
 
 /** Whether what demonstrations are played under is in a file. */
 function isOwnFile({ run: { world, config, catalogue } }: Cell): boolean {

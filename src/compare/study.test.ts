@@ -69,7 +69,14 @@ test('recorded episodes, which are imitated, decide a warm start: a file by what
 });
 
 test('arms with different contexts have a warm start for each context', async () => {
-  const arms = await armsOf(['rloo'], ['latest=rloo,context=latest', 'critic=ppo,context=latest']);
+  const arms = await armsOf(
+    ['rloo'],
+    [
+      'latest=rloo,context=latest',
+      'critic=ppo,context=latest',
+      'control=rloo,context=latest,context.trained=false',
+    ],
+  );
   const jobs = jobsOf(prepareStudy({ ...request, arms }), { seeds: [1] });
   const [full, latest] = jobs.map(({ name }) => name);
   expect(jobs.map(({ kind, arm, after }) => [kind, arm, after])).toEqual([
@@ -78,6 +85,8 @@ test('arms with different contexts have a warm start for each context', async ()
     ['run', 'rloo', full],
     ['run', 'latest', latest],
     ['run', 'critic', latest],
+    // Scripts write what a context asks for, so that it is imitated in any case.
+    ['run', 'control', latest],
   ]);
 });
 

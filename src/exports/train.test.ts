@@ -77,6 +77,15 @@ test('a run that begins with the warm start of another is the run it would be al
   }
 });
 
+test('a run that leaves untrained what its context asks for begins with the warm start of one that trains it', async () => {
+  const common = { world: echo, runs, recipe: 'rloo' };
+  const context = (trained: boolean) => ({ ...settings, context: { name: 'state', trained } });
+  await train({ ...common, name: 'asked', settings: { ...context(true), steps: 0 } });
+  await train({ ...common, name: 'unasked-alone', settings: context(false) });
+  await train({ ...common, name: 'unasked-shared', settings: { ...context(false), start: 'asked' } });
+  expect(history('unasked-shared')).toEqual(history('unasked-alone'));
+});
+
 test('a warm start of other settings, or that is gone, is refused', async () => {
   const other = { ...settings, start: 'start', model: { ...settings.model, width: 32 } };
   expect(await codeOf(train({ world: echo, runs, settings: other }))).toMatchInlineSnapshot(

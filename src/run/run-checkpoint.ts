@@ -65,7 +65,8 @@ export async function openWarmStart(root: string, world: RunWorld, config: Train
       model,
       lora,
       chat,
-      context,
+      // Scripts write what a context asks for, and are imitated whether it will be trained or not.
+      context: { trained: _, ...context },
       players,
       seats,
       rollout,
