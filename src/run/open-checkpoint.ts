@@ -34,6 +34,8 @@ export interface CheckpointRequest extends ModelRequest, WorldRequest {
   readonly spend?: SpendMeter;
   /** Whether it has the turn control of the training, which goes on with episodes of it. */
   readonly turns?: boolean;
+  /** Players beside those that sit somewhere, by name, as the setting `players` has them: whoever plays may seat them. */
+  readonly players?: Readonly<Record<string, string>>;
 }
 
 /** A policy that a checkpoint holds, ready to play. */
@@ -41,7 +43,7 @@ export async function openCheckpoint(request: CheckpointRequest): Promise<Opened
   const run = RunDirectory.openForReading({ root: request.root, name: request.name, version });
   const file = readRunFile(run);
   const world = await worldOfRun(request, file);
-  const config = asPlayed(file.config, request.turns);
+  const config = asPlayed(file.config, request);
   // Whoever plays asks for no credit and no loss.
   const { context, turns } = config;
   const named = await catalogueOf({ context, turns }, request.definitions, request.name);
@@ -61,8 +63,9 @@ export async function openCheckpoint(request: CheckpointRequest): Promise<Opened
     // What plays asks no recipe, which may be out of reach.
     const recipe = defineRecipe({ name: file.recipe });
     const from = { folder, optimizer: false };
-    const players = { config, recipe, world, card, engine, open, from, unseated: 'left-out' } as const;
-    seats = await openSeats({ ...place, ...language, ...players });
+    const others = { config, recipe, world, card, engine, open, from, unseated: 'opened' } as const;
+    const { spend } = request;
+    seats = await openSeats({ ...place, ...language, ...others, ...(spend && { spend }) });
     await seats?.before(0);
     const learner = createLearner({
       config,
@@ -85,8 +88,18 @@ export async function openCheckpoint(request: CheckpointRequest): Promise<Opened
   }
 }
 
-/** Whoever plays asks for no tasks, curations, prompts and, mostly, turns of a training, whose code may be out of reach. */
-function asPlayed(config: TrainConfig, keepsTurns = config.evaluation.turnControl): TrainConfig {
+/**
+ * Whoever plays asks for no tasks, curations, prompts and, mostly, turns of a training, whose code may be out of reach; nor for
+ * players that only a source of tasks seats.
+ */
+function asPlayed(
+  config: TrainConfig,
+  { turns: keepsTurns = config.evaluation.turnControl, players: more = {} }: CheckpointRequest,
+): TrainConfig {
   const { tasks, turns, curation, prompts } = trainConfigSchema.parse({});
-  return { ...config, tasks, ...(!keepsTurns && { turns }), curation, prompts };
+  const seated = Object.entries(config.players).filter(([name]) =>
+    Object.values(config.seats).includes(name),
+  );
+  const players = { ...Object.fromEntries(seated), ...more };
+  return { ...config, tasks, ...(!keepsTurns && { turns }), curation, prompts, players };
 }

@@ -84,6 +84,30 @@ test('it goes on from a turn, and another attempt draws otherwise', async () => 
   expect((await replay('1/1/1', '--to', '1')).output).toMatch(/now {5}.*\n {2}record {2}/);
 });
 
+test('a script or a model goes on in the place of the checkpoint', async () => {
+  const { code, output } = await replay('1/1/1', '--to', '1', '--policy', 'script:expert', '--json');
+  expect(code).toBe(0);
+  expect(eventsOf(output).at(-1)).toMatchObject({ kind: 'end', stop: 'done', success: { agent: true } });
+  const words = (await replay('1/1/1', '--to', '1', '--policy', 'script:expert')).output;
+  expect(words).toMatch(/as recorded[\s\S]*script:expert[\s\S]*now {5}✓ solved/);
+  expect(words).not.toContain('the checkpoint');
+  // Another run is a player too, and nobody plays where nothing is left to play.
+  const other = eventsOf((await replay('1/1/1', '--to', '1', '--policy', 'lake@1', '--json')).output);
+  expect(other.at(-1)!.kind).toBe('end');
+  expect(
+    eventsOf((await replay('1/1/1', '--policy', 'script:expert', '--json')).output).at(-1)!,
+  ).toMatchObject({
+    stop: stored().stop,
+  });
+});
+
+test('who goes on is somebody that there is', async () => {
+  const refused = async (policy: string) => (await replay('1/1/1', '--to', '1', '--policy', policy)).errors;
+  expect(await refused('past:3')).toContain('Nobody of this name goes on with an episode');
+  expect(await refused('script:nobody')).toContain('script:expert|beginner|random');
+  expect(await refused('no-such-run')).toContain('no-such-run');
+});
+
 test('an episode of an evaluation is found by its file', async () => {
   const { code, output } = await replay('evaluation-1/0/0', '--label', 'greedy', '--json');
   expect(code).toBe(0);

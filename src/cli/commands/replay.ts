@@ -3,6 +3,7 @@
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import { visible } from '../../core/visible.ts';
+import { playerSource } from '../../run/players/player-source.ts';
 import { version } from '../../run/version.ts';
 import { type Console, painter } from '../../show/console.ts';
 import { formatScore } from '../../show/format.ts';
@@ -20,7 +21,12 @@ const options = z.strictObject({
     .min(0)
     .optional()
     .describe('Turns that are repeated; somebody goes on from there. Default: all'),
-  policy: z.enum(['checkpoint', 'person']).default('checkpoint').describe('Who goes on'),
+  policy: z
+    .string()
+    .default('checkpoint')
+    .describe(
+      'Who goes on: checkpoint, person, script:expert, script:beginner, script:random, RUN or RUN@STEP, openai:URL#MODEL or vllm:URL#MODEL',
+    ),
   step: z.int().min(0).optional().describe('Which checkpoint goes on; default: the last'),
   label: z.enum(['sampled', 'greedy']).optional().describe('Of an evaluation: how it was played'),
   attempt: z.int().min(1).default(1).describe('Names the chance of what is sampled'),
@@ -44,6 +50,7 @@ export const replayCommand: Command<typeof options> = defineCommand({
     'turnwise replay frozen-lake-rloo-1 12/0/3',
     'turnwise replay frozen-lake-rloo-1 12/0/3 --to 4 --attempt 2',
     'turnwise replay frozen-lake-rloo-1 12/0/3 --to 4 --policy person',
+    'turnwise replay frozen-lake-rloo-1 12/0/3 --to 4 --policy script:expert',
   ],
   async run({ arguments: { run: name = '', episode = '' }, options, console, interrupts }) {
     const { runs: root, to, step, label, attempt, json } = options;
@@ -51,7 +58,9 @@ export const replayCommand: Command<typeof options> = defineCommand({
     const place = { ...placeOf(episode), ...(label && { label }) };
     const recorded = await recordedBefore(run, place);
     const goesOn = to !== undefined && to < recorded.chain.transitions.length;
-    const person = goesOn && options.policy === 'person' ? askInput(interrupts.signal) : undefined;
+    const { policy } = options;
+    const person = goesOn && policy === 'person' ? askInput(interrupts.signal) : undefined;
+    const player = goesOn ? playerOf(policy) : undefined;
     const ended = new AbortController();
     const move = async (): Promise<PlayMove> => {
       const text = await person?.ask('  › ');
@@ -73,12 +82,13 @@ export const replayCommand: Command<typeof options> = defineCommand({
           attempt,
           ...(step !== undefined && { checkpoint: step }),
         },
+        ...(player !== undefined && { player }),
         move,
         signal: AbortSignal.any([interrupts.signal, ended.signal]),
         tell: (event) => {
           if (event.kind === 'end') end = event;
           if (json) console.write(`${JSON.stringify(event)}\n`);
-          else tellInWords(event, console);
+          else tellInWords(event, console, player ?? 'the checkpoint');
         },
       });
     } finally {
@@ -128,9 +138,22 @@ function placeOf(episode: string): {
   });
 }
 
-const WRITERS = { record: 'as recorded', policy: 'the checkpoint', person: 'you' } as const;
+/** Who plays in the place of the checkpoint; undefined where it plays itself, or a person. @throws TurnwiseError `option-value` */
+function playerOf(policy: string): string | undefined {
+  if (policy === 'checkpoint' || policy === 'person') return undefined;
+  const { kind } = playerSource('policy', policy);
+  if (kind !== 'learner' && kind !== 'past') return policy;
+  throw new TurnwiseError('option-value', {
+    what: 'Nobody of this name goes on with an episode',
+    seen: policy,
+    allowed: 'checkpoint, person, script:expert, a run or a model elsewhere',
+    next: 'Name an earlier checkpoint of the run by its step: --step 10',
+  });
+}
 
-function tellInWords(event: PlayEvent, console: Console): void {
+/** @param policy whose turns are the policy's */
+function tellInWords(event: PlayEvent, console: Console, policy: string): void {
+  const writers = { record: 'as recorded', policy, person: 'you' } as const;
   const paint = painter(console.colour);
   if (event.kind === 'open') console.write(`${paint('bold', event.world)}  ${visible(event.task)}\n`);
   if (event.kind === 'problem') console.write(`${event.message}\n`);
@@ -139,5 +162,5 @@ function tellInWords(event: PlayEvent, console: Console): void {
     console.write(stateText(`turn ${event.turn + 1}`, event.picture, messages, console));
   }
   if (event.kind === 'turn')
-    console.write(`  › ${visible(event.text.trim())}  ${paint('dim', WRITERS[event.by])}\n`);
+    console.write(`  › ${visible(event.text.trim())}  ${paint('dim', writers[event.by])}\n`);
 }

@@ -40,7 +40,7 @@ export interface SeatsRequest extends Pick<Learner, 'config' | 'engine' | 'rende
   /** Counts calls to endpoints. */
   readonly spend?: SpendMeter;
   /** Players that the settings seat nowhere. Default: refused. */
-  readonly unseated?: 'refused' | 'opened' | 'left-out';
+  readonly unseated?: 'refused' | 'opened';
   /** A checkpoint, or a warm start, from which further learners go on; absent: they are new. */
   readonly from?: { readonly folder: string; readonly optimizer: boolean };
 }

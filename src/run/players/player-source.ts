@@ -54,13 +54,13 @@ export interface PlayerSources {
 /**
  * Who sits where, checked against the roles of the world before anything runs.
  *
- * @param unseated players that the settings seat nowhere: refused, opened for a source of tasks that seats them, or left out
+ * @param unseated players that the settings seat nowhere: refused, or opened for whoever seats them
  * @throws TurnwiseError `config-invalid`, `policy-unknown`
  */
 export function seatedSources(
   world: World,
   config: TrainConfig,
-  unseated: 'refused' | 'opened' | 'left-out' = 'refused',
+  unseated: 'refused' | 'opened' = 'refused',
 ): PlayerSources {
   const { players, seats } = config;
   const sources = new Map(Object.entries(players).map(([name, text]) => [name, playerSource(name, text)]));

@@ -5,12 +5,13 @@ import { TurnwiseError } from '../../core/errors.ts';
 import type { Json } from '../../core/json/json.ts';
 import { roleGroups } from '../../core/trajectory.ts';
 import { playableTask } from '../../env/tasks/split.ts';
-import type { Completion, CompletionRequest } from '../../policy/policy.ts';
-import { playEpisodes } from '../../rollout/collect.ts';
+import { policyRoles } from '../../env/world.ts';
+import type { Completion, CompletionRequest, Policy } from '../../policy/policy.ts';
+import { type CollectOptions, playEpisodes } from '../../rollout/collect.ts';
 import type { EpisodeRequest } from '../../rollout/episode.ts';
 import { openCheckpoint } from '../../run/open-checkpoint.ts';
 import { version } from '../../run/version.ts';
-import { playOptions } from '../../train/kit/learner.ts';
+import { type Learner, playOptions } from '../../train/kit/learner.ts';
 import { taskText } from '../page/group/task-text.ts';
 import { shownMessage } from '../server/episode.ts';
 import { allFinite, finite } from '../server/finite.ts';
@@ -24,9 +25,14 @@ import { differs, withBranchChance } from './walk-record.ts';
 
 const likeliest = 5;
 
+/** The name of whoever plays in the place of the checkpoint. */
+const STAND_IN = 'stand-in';
+
 export interface Played {
   readonly root: string;
   readonly request: PlayRequest;
+  /** Who plays in the place of the checkpoint, as the setting `players` names it. */
+  readonly player?: string;
   tell(event: PlayEvent): void;
   /** What to do now. */
   move(): Promise<PlayMove>;
@@ -37,7 +43,7 @@ export interface Played {
  * @throws TurnwiseError `play-agent`, `play-impure`, `play-unrecorded`, those of opening a checkpoint, of reading an episode and of the
  *   turn control that goes on with it
  */
-export async function playEpisode({ root, request, tell, move, signal }: Played): Promise<void> {
+export async function playEpisode({ root, request, player, tell, move, signal }: Played): Promise<void> {
   const run = new RunsFolder({ root, version }).find(request.run);
   const { checkpoint, from } = request;
   const stored = from && (await recordedBefore(run, from));
@@ -47,6 +53,7 @@ export async function playEpisode({ root, request, tell, move, signal }: Played)
     name: run.name,
     ...(checkpoint !== undefined && { step: checkpoint }),
     ...(goesOn && stored.label === 'training' && { turns: true }),
+    ...(player !== undefined && { players: { [STAND_IN]: player } }),
     signal,
   });
   try {
@@ -85,7 +92,7 @@ export async function playEpisode({ root, request, tell, move, signal }: Played)
     let plays = false;
     let turn = 0;
     const policy = steeredPolicy({
-      policy: usual.policy,
+      policy: player === undefined ? usual.policy : inPlaceOfLearner(learner, usual),
       renderer,
       top: likeliest,
       ask: async (asked) => {
@@ -130,6 +137,12 @@ export async function playEpisode({ root, request, tell, move, signal }: Played)
   } finally {
     await learner.close();
   }
+}
+
+/** Everybody as they sit, but another player where the learner would play. */
+function inPlaceOfLearner({ world, seats }: Learner, { policy, seatedAs }: CollectOptions): Policy {
+  const roles = policyRoles(world).filter((role) => seats?.learns(role) ?? true);
+  return seatedAs?.(Object.fromEntries(roles.map((role) => [role, STAND_IN]))) ?? policy;
 }
 
 /** What of the end of a record that is played again is not as it was. Scores of groups are not given again. */
