@@ -106,6 +106,7 @@ test('who goes on is somebody that there is', async () => {
   expect(await refused('past:3')).toContain('Nobody of this name goes on with an episode');
   expect(await refused('script:nobody')).toContain('script:expert|beginner|random');
   expect(await refused('no-such-run')).toContain('no-such-run');
+  expect((await replay('1/1/1', '--policy', 'past:3')).errors).toContain('Nobody of this name');
 });
 
 test('an episode of an evaluation is found by its file', async () => {

@@ -59,8 +59,9 @@ export const replayCommand: Command<typeof options> = defineCommand({
     const recorded = await recordedBefore(run, place);
     const goesOn = to !== undefined && to < recorded.chain.transitions.length;
     const { policy } = options;
+    const named = playerOf(policy);
+    const player = goesOn ? named : undefined;
     const person = goesOn && policy === 'person' ? askInput(interrupts.signal) : undefined;
-    const player = goesOn ? playerOf(policy) : undefined;
     const ended = new AbortController();
     const move = async (): Promise<PlayMove> => {
       const text = await person?.ask('  › ');
