@@ -13,6 +13,8 @@ import {
   type Remembers,
 } from '../core/remembers.ts';
 import { thrownText } from '../core/safe-text.ts';
+import { ANSWER_MS } from '../core/signals/answer-deadline.ts';
+import { IdleDeadline } from '../core/signals/idle-deadline.ts';
 import type { Propose } from './proposer.ts';
 
 /** A group of the step with the prompt that its episodes read; '' is none. */
@@ -42,7 +44,7 @@ export interface Prompts extends Pick<Remembering, 'subject' | 'options' | 'star
   best(memory: Json): string;
   readonly tell?: (
     groups: readonly PromptedGroup[],
-    now: Now & { readonly propose: Propose },
+    now: Now & { readonly propose: Propose; readonly signal?: AbortSignal },
   ) => Promise<Json>;
 }
 
@@ -97,12 +99,20 @@ export function definePrompts<O extends object = Record<never, never>, M extends
     ...(tell && {
       tell: async (
         groups: readonly PromptedGroup[],
-        { propose, ...now }: Now & { readonly propose: Propose },
+        { propose, signal, ...now }: Parameters<NonNullable<Prompts['tell']>>[1],
       ): Promise<Json> => {
+        // What the proposer takes is not the time of the source.
+        const deadline = new IdleDeadline(ANSWER_MS, () => neverBack(subject));
+        const asking: Propose = async (messages) => {
+          deadline.pause();
+          return propose(messages).finally(() => deadline.go());
+        };
         let memory: Json;
         try {
-          memory = await tell(groups, { ...at(now), propose });
+          const work = (async () => tell(groups, { ...at(now), propose: asking }))();
+          memory = await deadline.within(work, signal);
         } catch (cause) {
+          if (signal?.aborted) throw cause;
           throw failed(subject, cause);
         }
         const strange = findNonJson(memory);
@@ -135,6 +145,15 @@ function calling(subject: string, work: () => unknown): unknown {
   } catch (cause) {
     throw failed(subject, cause);
   }
+}
+
+function neverBack(subject: string): TurnwiseError {
+  return new TurnwiseError('definition-failed', {
+    what: `${subject} did not come back from \`tell\``,
+    seen: `nothing within ${ANSWER_MS} ms, the time of its proposer not counted`,
+    next: 'Correct it, then go on with "turnwise resume"',
+    fields: { definition: subject },
+  });
 }
 
 function failed(subject: string, cause: unknown): TurnwiseError {

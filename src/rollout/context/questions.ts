@@ -3,11 +3,11 @@
 import { badDefinition } from '../../core/definition.ts';
 import type { Call } from '../../core/episode.ts';
 import type { Message } from '../../core/messages.ts';
+import { IdleDeadline } from '../../core/signals/idle-deadline.ts';
 import type { StopReason } from '../../core/stop.ts';
 import type { Session } from '../../env/session.ts';
 import type { Completion } from '../../model/chat/renderer.ts';
 import { EpisodeEnd } from '../boundary.ts';
-import { IdleDeadline } from './idle-deadline.ts';
 import { plannedAct } from './planned-act.ts';
 import type { Conversation } from './strategy.ts';
 import { type Rendered, Rendering, type Setting, type Thread, viewOf, withCall } from './thread.ts';

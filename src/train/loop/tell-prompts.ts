@@ -68,7 +68,7 @@ export async function tellPrompts(
     }
   };
   const rng = Rng.of('tell', config.seed, step);
-  const next = prompts.tell ? await prompts.tell(told, { step, memory, rng, propose }) : memory;
+  const next = prompts.tell ? await prompts.tell(told, { step, memory, rng, propose, signal }) : memory;
   const failed = [...failures.values()].reduce((sum, count) => sum + count, 0);
   return {
     memory: next,

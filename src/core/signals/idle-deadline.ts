@@ -12,15 +12,20 @@ export class IdleDeadline {
     this.#late = late;
   }
 
-  /** The work; rejects once it has been idle for so long. */
-  async within<T>(work: PromiseLike<T>): Promise<T> {
+  /** The work; rejects once it has been idle for so long, and where `signal` is aborted. */
+  async within<T>(work: PromiseLike<T>, signal?: AbortSignal): Promise<T> {
+    let stop: (() => void) | undefined;
     try {
       return await new Promise((resolve, reject) => {
+        stop = () => reject(signal?.reason);
+        if (signal?.aborted) stop();
+        signal?.addEventListener('abort', stop, { once: true });
         this.#expire = () => reject(this.#late());
         this.#start();
         Promise.resolve(work).then(resolve, reject);
       });
     } finally {
+      if (stop) signal?.removeEventListener('abort', stop);
       this.#expire = undefined;
       clearTimeout(this.#timer);
     }
