@@ -13,6 +13,7 @@ const sources: Readonly<Record<string, string>> = {
   'gateway session without a call': 'leaseMs: 600_000',
   'open sessions of a gateway': 'sessions: 4096',
   'answer of a model elsewhere': 'answerBytes = 32 * 2 ** 20',
+  '`tell` of a source of prompts, without the time of its proposer': 'new IdleDeadline(ANSWER_MS',
   'answer of a proposer of prompts, one attempt of a question to a model elsewhere': 'ANSWER_MS = 300_000',
   'nesting of JSON in requests and answers': 'depth: 64',
   'lists and objects in a request or an answer': 'containers: 500_000',
