@@ -1,6 +1,6 @@
 /** Runs in which only prompts learn: the weights stay as they are, and the log tells what was tried. */
 
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -81,6 +81,58 @@ test('it goes on from a checkpoint as if it had not been stopped', { timeout: 12
     new Map(eventsOf(name).flatMap((event) => (event.type === 'prompts' ? [[event.step, event.used]] : [])));
   expect(usedIn('cut')).toEqual(usedIn('alone'));
 });
+
+/** Answers the same to the same question, so that a run that goes on is told what the other was. */
+const SCRIPT = `export const steady = {
+  kind: 'proposer',
+  name: 'steady',
+  summary: '',
+  create: () => async (messages) => {
+    const asked = messages.map(({ content }) => content).join(' ');
+    const word = ['up', 'down', 'left', 'right'][[...asked].reduce((sum, one) => sum + one.charCodeAt(0), 0) % 4];
+    const list = JSON.stringify([{ op: 'ADD', text: word }]);
+    return { text: asked.includes('JSON') ? list : '<instruction>' + word + '</instruction>', by: 'steady' };
+  },
+};
+`;
+
+test.each(['experiences', 'reflection'])(
+  '%s go on from a checkpoint with what they remember, and change what is read',
+  { timeout: 120_000 },
+  async (name) => {
+    const proposer = join(runs, 'steady.ts');
+    writeFileSync(proposer, SCRIPT);
+    const own =
+      name === 'experiences' ? { instruction: 'up', heading: 'down' } : { initial: 'up', trials: 1 };
+    const remembering: RunSettings = {
+      ...settings,
+      steps: 5,
+      // Small lakes, at which some episodes of a group succeed and others fail.
+      environment: { size: 3, holes: 0.1, minimumPath: 1 },
+      rollout: { tasks: 4, group: 4, maxTurns: 3 },
+      prompts: { name, proposer, alone: true, ...own },
+    };
+    const given = (run: string) => ({
+      ...{ world: 'frozen-lake', recipe: 'rloo', name: `${name}-${run}`, runs, settings: remembering },
+    });
+    await train(given('whole'));
+    const run = await start(given('cut'));
+    for await (const event of run.events) if (event.type === 'step' && event.step === 3) run.stop();
+    await run.finished.catch(() => undefined);
+    await (await resume(`${name}-cut`, { runs })).finished;
+    const told = (run: string) =>
+      new Map(
+        eventsOf(`${name}-${run}`).flatMap((event) =>
+          event.type === 'prompts' ? [[event.step, [event.used, event.best]]] : [],
+        ),
+      );
+    const whole = told('whole');
+    expect(told('cut')).toEqual(whole);
+    expect(
+      new Set([...whole.values()].flatMap(([used]) => used.map(({ prompt }) => prompt))).size,
+    ).toBeGreaterThan(1);
+  },
+);
 
 test('without a source of prompts nothing would learn', async () => {
   const none = { ...settings, prompts: { alone: true } };
