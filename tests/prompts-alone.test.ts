@@ -112,24 +112,22 @@ test.each(['experiences', 'reflection'])(
       rollout: { tasks: 4, group: 4, maxTurns: 3 },
       prompts: { name, proposer, alone: true, ...own },
     };
-    const given = (run: string) => ({
-      ...{ world: 'frozen-lake', recipe: 'rloo', name: `${name}-${run}`, runs, settings: remembering },
-    });
-    await train(given('whole'));
-    const run = await start(given('cut'));
+    const given = { world: 'frozen-lake', recipe: 'rloo', runs, settings: remembering };
+    await train({ ...given, name: `${name}-whole` });
+    const run = await start({ ...given, name: `${name}-cut` });
     for await (const event of run.events) if (event.type === 'step' && event.step === 3) run.stop();
     await run.finished.catch(() => undefined);
     await (await resume(`${name}-cut`, { runs })).finished;
     const told = (run: string) =>
       new Map(
         eventsOf(`${name}-${run}`).flatMap((event) =>
-          event.type === 'prompts' ? [[event.step, [event.used, event.best]]] : [],
+          event.type === 'prompts' ? [[event.step, { used: event.used, best: event.best }] as const] : [],
         ),
       );
     const whole = told('whole');
     expect(told('cut')).toEqual(whole);
     expect(
-      new Set([...whole.values()].flatMap(([used]) => used.map(({ prompt }) => prompt))).size,
+      new Set([...whole.values()].flatMap(({ used }) => used.map(({ prompt }) => prompt))).size,
     ).toBeGreaterThan(1);
   },
 );
