@@ -27,7 +27,7 @@ function choose(
 const chosen = (group: Group, { choice }: Chosen): Choice[] =>
   group.members.map((episode) => choice!(episode, 'agent'));
 
-/** Episodes of one turn: what each earned, and more of it. */
+/** Episodes of one turn: what each earned, a success where that is above 0, and more of it. */
 const groupOf = (
   rewards: readonly number[],
   more: (member: number) => Partial<Episode> = () => ({}),
@@ -36,7 +36,11 @@ const groupOf = (
   step,
   group,
   members: rewards.map((reward, member) =>
-    playedEpisode(member, [{ reward }], { key: madeKey({ step, task, group, member }), ...more(member) }),
+    playedEpisode(member, [{ reward }], {
+      key: madeKey({ step, task, group, member }),
+      success: { agent: reward > 0 },
+      ...more(member),
+    }),
   ),
 });
 
@@ -103,6 +107,16 @@ describe('resample-on-correct', () => {
     expect([errorsOf(true).length, kept.slice(24).filter(({ inLoss }) => inLoss).length]).toEqual([12, 4]);
     expect(Math.max(...errorsOf(true))).toBeLessThan(Math.min(...errorsOf(false)));
     expect(kept.every(({ inBaseline, inLoss }) => inBaseline === inLoss)).toBe(true);
+  });
+
+  test('a success is what the environment calls so, though it earned less than nothing', () => {
+    const group = groupOf([-3, -2, -6, -6], (member) => ({
+      ...invalid(member % 2, 2),
+      success: { agent: member < 2 },
+    }));
+    const kept = chosen(group, choose(open('resample-on-correct'), [group]));
+    expect(kept.slice(0, 2).map(({ inLoss }) => inLoss)).toEqual([true, false]);
+    expect(kept.slice(2).filter(({ inLoss }) => inLoss).length).toBe(1);
   });
 
   test('errors of tools and of form are counted; an episode without a turn has both', () => {
@@ -256,8 +270,12 @@ describe('weights of turns', () => {
     expect(weightsOf('perplexity', surprising(2, 0.5, 2, 2, 2))).toEqual([1, 0, 1, 1, 1]);
     expect(weightsOf('perplexity', surprising(3, 3, null))).toEqual([1, 1, 1]);
     const failed = surprising(2, 2, 2, 2, 5);
-    const earned = { ...failed, members: failed.members.map((one) => ({ ...one, outcome: { agent: 1 } })) };
-    const filtered = [failed, earned].map((group) => weightsOf('perplexity', group, { of: 'successes' }));
+    // Every step of a long way costs something: a success may earn less than nothing.
+    const solved = {
+      ...failed,
+      members: failed.members.map((one) => ({ ...one, success: { agent: true }, outcome: { agent: -3 } })),
+    };
+    const filtered = [failed, solved].map((group) => weightsOf('perplexity', group, { of: 'successes' }));
     expect(filtered).toEqual([undefined, [1, 1, 1, 1, 0]]);
   });
 

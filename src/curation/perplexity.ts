@@ -26,12 +26,10 @@ export const perplexity: DefinedCuration = defineCuration({
     of: z
       .enum(['all', 'successes'])
       .default('all')
-      .describe(
-        'Whose turns are compared and filtered: of all episodes, or of those that earned more than 0',
-      ),
+      .describe('Whose turns are compared and filtered: of all episodes, or of those that succeeded'),
   }),
   choose(groups, { options: { below, above, of }, isIn }) {
-    const isCompared = ({ outcome }: Trajectory): boolean => of === 'all' || outcome > 0;
+    const isCompared = ({ success }: Trajectory): boolean => of === 'all' || success;
     const all = roleGroups(groups);
     const scopes = [...new Set(all.map(({ role }) => role))].map((role) =>
       all.filter((own) => own.role === role).flatMap((own) => trajectoriesIn(own, isIn).filter(isCompared)),

@@ -6,8 +6,8 @@
  * The rest is not in the baseline either: advantages are normalised among those that are kept.
  * 1. An error of a tool is a turn whose action the environment could not use. An error of form is an act whose form could not be
  *    read, or that its limit cut; the paper counts answer tags.
- * 2. Successes are those that earned more than 0, and those with the fewest errors are taken, as the authors' code does; the paper
- *    draws them.
+ * 2. Successes are what the environment calls so, as an outcome below 0 can be one; the authors' code takes those that earned more
+ *    than 0. The ones with the fewest errors are taken, as in that code; the paper draws them.
  * 3. At least two of each kind are kept where there are as many, one or none in groups too small for that.
  */
 
@@ -35,8 +35,8 @@ export const resampleOnCorrect: DefinedCuration = defineCuration({
     const kept = roleGroups(groups).map(({ role, members }): RoleOutcomes => {
       const own = members.filter(({ episode }) => isIn(episode, role));
       const count = Math.max(1, Math.round(keep * own.length));
-      const good = own.filter(({ outcome }) => outcome > 0).sort((a, b) => errorsIn(a) - errorsIn(b));
-      const bad = rng.shuffle(own.filter(({ outcome }) => outcome <= 0));
+      const good = own.filter(({ success }) => success).sort((a, b) => errorsIn(a) - errorsIn(b));
+      const bad = rng.shuffle(own.filter(({ success }) => !success));
       const goods = goodsOf(count, good.length, bad.length);
       const chosen = [...good.slice(0, goods), ...bad.slice(0, count - goods)];
       return {
