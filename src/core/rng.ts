@@ -78,6 +78,22 @@ export class Rng {
     return items[this.int(items.length)] as T;
   }
 
+  /**
+   * One of several, in proportion to weights.
+   *
+   * @param weights from 0, one for each; where all are 0, the last item
+   */
+  weighted<T>(items: readonly T[], weights: readonly number[]): T {
+    if (items.length === 0) throw new RangeError('Rng.weighted: the list is empty');
+    const point = this.next() * weights.reduce((sum, weight) => sum + weight, 0);
+    let end = 0;
+    for (const [index, item] of items.entries()) {
+      end += weights[index] ?? 0;
+      if (point < end) return item;
+    }
+    return items.at(-1) as T;
+  }
+
   /** A shuffled copy (Fisher-Yates). */
   shuffle<T>(items: readonly T[]): T[] {
     const copy = [...items];

@@ -28,7 +28,7 @@ const played = (step: number, task: number, ...rewards: readonly number[]): Grou
 const late = [played(2, 4, 0, 1), played(2, 5, 0, 0), played(2, 6, 1, 1)];
 const now = (memory: Json) => ({ step: 3, memory, rng: Rng.of('late'), roles: ['agent'], players: [] });
 
-const sources = ['dart', 'exit', 'failure-replay', 'revisit'] as const;
+const sources = ['curriculum', 'dart', 'exit', 'failure-replay', 'revisit'] as const;
 const curations = ['success-replay', 'self-imitation'] as const;
 const opened = [
   ...sources.map((name) => [name, tasksRegistry.find(name).create()] as const),

@@ -35,15 +35,15 @@ export {
   defineCuration,
   type Insertion,
 } from '../curation/curation.ts';
-export { fictitiousShares } from '../curation/league/draw.ts';
+export { fictitiousShares } from '../curation/tasks/league/draw.ts';
 export {
   defineLeague,
   type LeagueDefinition,
   type LeagueMember,
   type LeagueMoment,
   type LeagueOptions,
-} from '../curation/league/league.ts';
-export { expectedScore, rated } from '../curation/league/rating.ts';
+} from '../curation/tasks/league/league.ts';
+export { expectedScore, rated } from '../curation/tasks/league/rating.ts';
 export {
   type DefinedTasks,
   defineTasks,
@@ -52,7 +52,7 @@ export {
   type Seatable,
   type TaskRef,
   type TaskSource,
-} from '../curation/task-source.ts';
+} from '../curation/tasks/task-source.ts';
 export {
   type Agent,
   type AgentDefinition,

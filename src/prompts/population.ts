@@ -19,7 +19,6 @@ import { mean } from '../core/statistics.ts';
 import { instructionIn } from './instruction.ts';
 import { outcomeOf, outcomesOf, round, transcriptOf } from './outcomes.ts';
 import { type DefinedPrompts, definePrompts, type PromptedGroup } from './prompt-source.ts';
-import { pickWeighted } from './weighted.ts';
 
 /** An instruction of the population. */
 export type Weighed = { readonly text: string; readonly weight: number; readonly trials: number };
@@ -94,7 +93,7 @@ export function shares(all: readonly Pick<Weighed, 'weight'>[], temperature: num
 }
 
 function drawn(all: readonly Weighed[], temperature: number, rng: Rng): Weighed {
-  return pickWeighted(all, shares(all, temperature), rng);
+  return rng.weighted(all, shares(all, temperature));
 }
 
 /** Those that were tried enough come before others. */

@@ -17,7 +17,6 @@ import { mean } from '../core/statistics.ts';
 import { instructionIn } from './instruction.ts';
 import { outcomesOf, round, transcriptOf } from './outcomes.ts';
 import { type DefinedPrompts, definePrompts, type PromptedGroup } from './prompt-source.ts';
-import { pickWeighted } from './weighted.ts';
 
 /** What an instruction earned: all of its groups, and by the latest of its tasks. */
 export type Candidate = {
@@ -129,7 +128,7 @@ export function frontOf(candidates: readonly Candidate[]): number[] {
 
 function drawnFrom(candidates: readonly Candidate[], rng: Rng): Candidate {
   const front = frontOf(candidates);
-  return front.some((tasks) => tasks > 0) ? pickWeighted(candidates, front, rng) : bestOf(candidates);
+  return front.some((tasks) => tasks > 0) ? rng.weighted(candidates, front) : bestOf(candidates);
 }
 
 /** Those on the front stay before others, then those that earn more. */

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { z } from 'zod';
 import { defineCuration } from '../curation/curation.ts';
-import { defineTasks } from '../curation/task-source.ts';
+import { defineTasks } from '../curation/tasks/task-source.ts';
 import { toolProtocol } from '../env/tool-protocol.ts';
 import { defineObjective } from '../objective/contract/define.ts';
 import type { ObjectiveNeeds } from '../objective/contract/objective.ts';
@@ -217,7 +217,7 @@ test('an engine that lacks something is named as the reason', () => {
 test('tasks, turns and curations are checked by name, by option and by what the recipe can serve', () => {
   expect(refusal('rloo', { tasks: { name: 'revisit', share: 0.25 } })).toBe('served');
   expect(refusal('rloo', { tasks: { name: 'revizit' } })).toContain(
-    'unknown-tasks: There is no such source of tasks. Seen: "revizit". Allowed: uniform, revisit, failure-replay, dart, exit, guidance, league. Did you mean "revisit"?',
+    'unknown-tasks: There is no such source of tasks. Seen: "revizit". Allowed: uniform, revisit, failure-replay, curriculum, dart, exit, guidance, league. Did you mean "revisit"?',
   );
   expect(refusal('rloo', { tasks: { name: 'uniform', share: 0.25 } })).toContain(
     'config-unknown-key: Source of tasks "uniform" has no setting "tasks.share"',

@@ -4,7 +4,7 @@ import type { Registry } from '../../core/registry.ts';
 import { builtInCredit, type CreditCatalogue } from '../../credit/shaping/shapings.ts';
 import type { DefinedCuration, OpenCuration } from '../../curation/curation.ts';
 import { curationRegistry, tasksRegistry } from '../../curation/registry.ts';
-import type { DefinedTasks, Tasks } from '../../curation/task-source.ts';
+import type { DefinedTasks, Tasks } from '../../curation/tasks/task-source.ts';
 import { type ObjectiveEntry, policyLossRegistry } from '../../objective/objectives.ts';
 import type { DefinedPrompts, Prompts } from '../../prompts/prompt-source.ts';
 import type { DefinedProposer } from '../../prompts/proposer.ts';

@@ -4,7 +4,7 @@ import { kindOf } from '../../core/definition.ts';
 import type { CreditMethod } from '../../credit/contract/method.ts';
 import type { RewardShaping } from '../../credit/shaping/shaping.ts';
 import type { DefinedCuration } from '../../curation/curation.ts';
-import type { DefinedTasks } from '../../curation/task-source.ts';
+import type { DefinedTasks } from '../../curation/tasks/task-source.ts';
 import type { ObjectiveMethod } from '../../objective/contract/define.ts';
 import type { DefinedPrompts } from '../../prompts/prompt-source.ts';
 import type { DefinedProposer } from '../../prompts/proposer.ts';

@@ -4,7 +4,7 @@ import type { ByRole, Role } from '../../core/episode.ts';
 import type { Credit } from '../../credit/report/rollouts.ts';
 import { composeCredit } from '../../credit/shaping/shapings.ts';
 import type { OpenCuration } from '../../curation/curation.ts';
-import type { Tasks } from '../../curation/task-source.ts';
+import type { Tasks } from '../../curation/tasks/task-source.ts';
 import { countingScores, countingTokens } from '../../engine/delegate.ts';
 import type { Engine } from '../../engine/engine.ts';
 import type { World } from '../../env/world.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Group } from '../../core/episode.ts';
 import { madeKey, playedEpisode } from '../../core/testing/made-episodes.ts';
-import { defineTasks } from '../../curation/task-source.ts';
+import { defineTasks } from '../../curation/tasks/task-source.ts';
 import type { GroupToPlay } from '../../rollout/collect.ts';
 import { batches } from '../batches/batches.ts';
 import { openCurations, openPrompts, openTasks, openTurns } from '../config/catalogue.ts';

@@ -7,7 +7,7 @@ import { TurnwiseError } from '../../core/errors.ts';
 import { canonicalJson, type Json } from '../../core/json/json.ts';
 import { hash32, Rng } from '../../core/rng.ts';
 import { chainOf } from '../../core/trajectory.ts';
-import type { GroupRequest, Round, Seatable } from '../../curation/task-source.ts';
+import type { GroupRequest, Round, Seatable } from '../../curation/tasks/task-source.ts';
 import { readTask, taskOf, tasksOf } from '../../env/tasks/split.ts';
 import { guidanceOf } from '../../env/world.ts';
 import { LEARNER } from '../../policy/engine-policy.ts';

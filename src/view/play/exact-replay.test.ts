@@ -8,7 +8,7 @@ import { afterAll, expect, test } from 'vitest';
 import type { Episode, Group, Place } from '../../core/episode.ts';
 import { user } from '../../core/messages.ts';
 import { chainOf } from '../../core/trajectory.ts';
-import { defineTasks } from '../../curation/task-source.ts';
+import { defineTasks } from '../../curation/tasks/task-source.ts';
 import { train } from '../../exports/train.ts';
 import { readEpisodeFile } from '../../store/rollouts/read-episodes.ts';
 import type { RunSettings } from '../../train/config/setting-objects.ts';

@@ -8,7 +8,7 @@
  */
 
 import { z } from 'zod';
-import { mean } from '../core/statistics.ts';
+import { mean } from '../../core/statistics.ts';
 import { drawFromPool, type TaskPool } from './revisit.ts';
 import { successRates } from './success-rates.ts';
 import { type DefinedTasks, defineTasks } from './task-source.ts';

@@ -9,9 +9,9 @@
  */
 
 import { z } from 'zod';
-import type { Group } from '../core/episode.ts';
-import { isPlayedIn } from '../core/episode-key.ts';
-import type { Rng } from '../core/rng.ts';
+import type { Group } from '../../core/episode.ts';
+import { isPlayedIn } from '../../core/episode-key.ts';
+import type { Rng } from '../../core/rng.ts';
 import { type DefinedTasks, defineTasks } from './task-source.ts';
 
 /** Indices of unsolved tasks, oldest first. */

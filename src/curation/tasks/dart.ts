@@ -10,7 +10,7 @@
  */
 
 import { z } from 'zod';
-import { mean } from '../core/statistics.ts';
+import { mean } from '../../core/statistics.ts';
 import { successRates } from './success-rates.ts';
 import { type DefinedTasks, defineTasks, type GroupRequest } from './task-source.ts';
 

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { ByRole, Group } from '../../core/episode.ts';
-import type { Json } from '../../core/json/json.ts';
-import { Rng } from '../../core/rng.ts';
-import { madeKey, playedEpisode } from '../../core/testing/made-episodes.ts';
+import type { ByRole, Group } from '../../../core/episode.ts';
+import type { Json } from '../../../core/json/json.ts';
+import { Rng } from '../../../core/rng.ts';
+import { madeKey, playedEpisode } from '../../../core/testing/made-episodes.ts';
 import type { Tasks } from '../task-source.ts';
 import { fictitiousShares, placeAt, sharesOf } from './draw.ts';
 import { afterMatches, defineLeague, league } from './league.ts';

@@ -1,11 +1,11 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import type { Group } from '../core/episode.ts';
-import type { Json } from '../core/json/json.ts';
-import { user } from '../core/messages.ts';
-import { Rng } from '../core/rng.ts';
-import { madeKey, playedEpisode } from '../core/testing/made-episodes.ts';
-import { tasksRegistry } from './registry.ts';
+import type { Group } from '../../core/episode.ts';
+import type { Json } from '../../core/json/json.ts';
+import { user } from '../../core/messages.ts';
+import { Rng } from '../../core/rng.ts';
+import { madeKey, playedEpisode } from '../../core/testing/made-episodes.ts';
+import { tasksRegistry } from '../registry.ts';
 import type { GroupRequest, Tasks } from './task-source.ts';
 
 const open = (name: string, options: object = {}): Tasks => tasksRegistry.find(name).create(options);
@@ -60,6 +60,53 @@ describe('failure-replay', () => {
     expect(source.remember([played(5, 0, 1, -1)], now(5, failed))).toEqual([2]);
     const lenient = open('failure-replay', { rate: 0.5 });
     expect(lenient.remember([played(5, 0, 1, -1), played(5, 9, 1, 1, -1)], now(5, failed))).toEqual([2, 0]);
+  });
+});
+
+describe('curriculum', () => {
+  test('tasks near a success rate of a half come again, beside fresh ones, none twice', () => {
+    const source = open('curriculum', { temperature: 0.01 });
+    const memory = [
+      [0, 0],
+      [1, 0.5],
+      [2, 0.9],
+      [3, 0.55],
+    ];
+    expect(indices(asked(source, 1, memory))).toEqual([1, 3, 102, 103]);
+    expect(indices(asked(source, 1, memory, { round: 1 }))).toEqual([100, 101, 102, 103]);
+    expect(indices(asked(source, 1, []))).toEqual([100, 101, 102, 103]);
+    const all = indices(asked(open('curriculum', { fresh: 0 }), 1, memory, { wanted: 6 }));
+    expect([...all].sort()).toEqual([0, 1, 104, 105, 2, 3]);
+  });
+
+  test('tasks are drawn in proportion to exp(−|s − target| / τ)', () => {
+    const source = open('curriculum', { temperature: 0.25, target: 0.5 });
+    const memory = [
+      [0, 0.5],
+      [1, 0.25],
+      [2, 1],
+    ];
+    const drawn = Array.from(
+      { length: 3000 },
+      (_, step) => indices(asked(source, step, memory, { wanted: 2 }))[0]!,
+    );
+    const weights = [1, Math.exp(-1), Math.exp(-2)];
+    const total = weights.reduce((sum, weight) => sum + weight, 0);
+    for (const [task, weight] of weights.entries()) {
+      const share = drawn.filter((own) => own === task).length / drawn.length;
+      // Four standard deviations of a share of 3,000.
+      expect(Math.abs(share - weight / total)).toBeLessThan(4 * Math.sqrt(0.25 / 3000));
+    }
+  });
+
+  test('a rate is a mean in which later groups count more', () => {
+    const source = open('curriculum');
+    const first = source.remember([played(1, 7, 1, 1, -1, -1)], now(1, []));
+    expect(first).toEqual([[7, 0.5]]);
+    expect(source.remember([played(2, 7, 1, 1), played(2, 8, -1)], now(2, first))).toEqual([
+      [7, 0.75],
+      [8, 0],
+    ]);
   });
 });
 
@@ -178,24 +225,27 @@ describe('guidance', () => {
   });
 });
 
-test.each(['failure-replay', 'dart'])('%s: resumed after any step, it asks for the same', (name) => {
-  const steps = fc.array(fc.array(fc.constantFrom(-3, 2, 4), { minLength: 2, maxLength: 4 }), {
-    minLength: 1,
-  });
-  fc.assert(
-    fc.property(steps, fc.nat(), (turns, cut) => {
-      const told = (resumeAt: number) => {
-        let memory = open(name).start();
-        return turns.map((own, index) => {
-          if (index === resumeAt) memory = JSON.parse(JSON.stringify(memory)) as Json;
-          const source = open(name, name === 'dart' ? {} : { every: 2 });
-          const requests = asked(source, index + 1, memory);
-          memory = source.remember([played(index + 1, 100 + (index % 3), ...own)], now(index + 1, memory));
-          return requests;
-        });
-      };
-      expect(told(cut % turns.length)).toEqual(told(-1));
-    }),
-    { numRuns: 50 },
-  );
-});
+test.each(['failure-replay', 'curriculum', 'dart'])(
+  '%s: resumed after any step, it asks for the same',
+  (name) => {
+    const steps = fc.array(fc.array(fc.constantFrom(-3, 2, 4), { minLength: 2, maxLength: 4 }), {
+      minLength: 1,
+    });
+    fc.assert(
+      fc.property(steps, fc.nat(), (turns, cut) => {
+        const told = (resumeAt: number) => {
+          let memory = open(name).start();
+          return turns.map((own, index) => {
+            if (index === resumeAt) memory = JSON.parse(JSON.stringify(memory)) as Json;
+            const source = open(name, name === 'failure-replay' ? { every: 2 } : {});
+            const requests = asked(source, index + 1, memory);
+            memory = source.remember([played(index + 1, 100 + (index % 3), ...own)], now(index + 1, memory));
+            return requests;
+          });
+        };
+        expect(told(cut % turns.length)).toEqual(told(-1));
+      }),
+      { numRuns: 50 },
+    );
+  },
+);

@@ -1,9 +1,9 @@
 /** How the tasks of a step went: what sources of tasks remember. */
 
-import type { Group } from '../core/episode.ts';
-import { isPlayedIn } from '../core/episode-key.ts';
-import { chainOf, trainedRoles } from '../core/trajectory.ts';
-import { turnsTaken } from '../rollout/turns/turns-taken.ts';
+import type { Group } from '../../core/episode.ts';
+import { isPlayedIn } from '../../core/episode-key.ts';
+import { chainOf, trainedRoles } from '../../core/trajectory.ts';
+import { turnsTaken } from '../../rollout/turns/turns-taken.ts';
 
 export interface PlayedTask {
   /** Of each of its groups, the share of episodes that succeeded. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import type { Group, Place } from '../core/episode.ts';
-import { placeText } from '../core/episode-key.ts';
-import { Rng } from '../core/rng.ts';
-import { madeGroup, madeKey, playedEpisode } from '../core/testing/made-episodes.ts';
+import type { Group, Place } from '../../core/episode.ts';
+import { placeText } from '../../core/episode-key.ts';
+import { Rng } from '../../core/rng.ts';
+import { madeGroup, madeKey, playedEpisode } from '../../core/testing/made-episodes.ts';
 import { drawPlace, exit, type PlacePool, updatePlaces } from './exit.ts';
 
 const placeOf = (step: number, transition: number, member = 0): Place => ({

@@ -1,9 +1,9 @@
 /** Task sources: what the groups of a step play. */
 
-import { badDefinition, callDefinition } from '../core/definition.ts';
-import type { ByRole, Episode, Group, Place, Role, Split } from '../core/episode.ts';
-import { findNonJson, type Json } from '../core/json/json.ts';
-import { isMessage, type Message } from '../core/messages.ts';
+import { badDefinition, callDefinition } from '../../core/definition.ts';
+import type { ByRole, Episode, Group, Place, Role, Split } from '../../core/episode.ts';
+import { findNonJson, type Json } from '../../core/json/json.ts';
+import { isMessage, type Message } from '../../core/messages.ts';
 import {
   type At,
   type Defined,
@@ -11,8 +11,8 @@ import {
   type Now,
   type Remembering,
   type Remembers,
-} from '../core/remembers.ts';
-import { isThenable } from '../core/safe-text.ts';
+} from '../../core/remembers.ts';
+import { isThenable } from '../../core/safe-text.ts';
 
 /** A task of the environment's own. */
 export interface TaskRef {

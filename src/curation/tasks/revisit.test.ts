@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import type { Group } from '../core/episode.ts';
-import { Rng } from '../core/rng.ts';
-import { madeGroup, madeKey, playedEpisode } from '../core/testing/made-episodes.ts';
+import type { Group } from '../../core/episode.ts';
+import { Rng } from '../../core/rng.ts';
+import { madeGroup, madeKey, playedEpisode } from '../../core/testing/made-episodes.ts';
 import { drawFromPool, updatePool } from './revisit.ts';
 
 const playedGroup = (task: number, ...successes: boolean[]): Group => ({

@@ -13,9 +13,9 @@
  */
 
 import { z } from 'zod';
-import type { Group } from '../core/episode.ts';
-import { user } from '../core/messages.ts';
-import { mean } from '../core/statistics.ts';
+import type { Group } from '../../core/episode.ts';
+import { user } from '../../core/messages.ts';
+import { mean } from '../../core/statistics.ts';
 import { successRates } from './success-rates.ts';
 import { type DefinedTasks, defineTasks, type GroupRequest } from './task-source.ts';
 

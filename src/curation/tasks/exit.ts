@@ -13,12 +13,12 @@
  */
 
 import { z } from 'zod';
-import type { Episode, Group, Place } from '../core/episode.ts';
-import { isPlayedIn, placeText } from '../core/episode-key.ts';
-import { user } from '../core/messages.ts';
-import type { Rng } from '../core/rng.ts';
-import { populationStd } from '../core/statistics.ts';
-import { chainOf, trainedRoles } from '../core/trajectory.ts';
+import type { Episode, Group, Place } from '../../core/episode.ts';
+import { isPlayedIn, placeText } from '../../core/episode-key.ts';
+import { user } from '../../core/messages.ts';
+import type { Rng } from '../../core/rng.ts';
+import { populationStd } from '../../core/statistics.ts';
+import { chainOf, trainedRoles } from '../../core/trajectory.ts';
 import { type DefinedTasks, defineTasks, type GroupRequest } from './task-source.ts';
 
 /** A place, and the variance of the returns of the group that was last played from there. */

@@ -9,10 +9,10 @@
  */
 
 import { z } from 'zod';
-import { badDefinition } from '../../core/definition.ts';
-import type { ByRole, Group, Role } from '../../core/episode.ts';
-import { isPlayedIn } from '../../core/episode-key.ts';
-import type { Rng } from '../../core/rng.ts';
+import { badDefinition } from '../../../core/definition.ts';
+import type { ByRole, Group, Role } from '../../../core/episode.ts';
+import { isPlayedIn } from '../../../core/episode-key.ts';
+import type { Rng } from '../../../core/rng.ts';
 import { type DefinedTasks, defineTasks } from '../task-source.ts';
 import { fictitiousShares, placeAt, sharesOf, WEIGHTINGS } from './draw.ts';
 import { type Played, rated, winRate, withMatch } from './rating.ts';
