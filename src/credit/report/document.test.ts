@@ -7,7 +7,7 @@ import { rolloutFields, turnFields } from './fields.ts';
 
 const root = new URL('../../../', import.meta.url);
 
-test('docs/credit-methods.md is what the code says (npx vitest run src/credit/document --update writes it)', async () => {
+test('docs/credit-methods.md is what the code says (npx vitest run src/credit/report/document --update writes it)', async () => {
   await expect(creditDocument()).toMatchFileSnapshot(new URL('docs/credit-methods.md', root).pathname);
 });
 

@@ -43,6 +43,36 @@ describe('ufo', () => {
   });
 });
 
+describe('any-horizon', () => {
+  const turns = (count: number) => Array.from({ length: count }, () => ({}));
+
+  test('a wrong answer at once costs nothing, later it does; a right one earns 1 either way', () => {
+    const all = [
+      ...one({ success: true, turns: turns(1) }),
+      ...one({ id: 'b', success: false, outcome: 1, turns: turns(1) }),
+      ...one({ id: 'c', success: true, turns: turns(3) }),
+      ...one({ id: 'd', success: false, turns: turns(3) }),
+      ...one({ id: 'e', success: false, stop: 'token-limit', turns: turns(1) }),
+    ];
+    expect(rewards('any-horizon', all)).toEqual([[1], [0], [0, 0, 1], [0, 0, -0.5], [-0.5]]);
+    expect(
+      outcomes('any-horizon', all, { wrong: 0.25, form: 0.05 }).map((own) => Math.round(own * 100) / 100),
+    ).toEqual([...[1.05, 0.05, 1.15], ...[-0.1, -0.2]]);
+  });
+
+  test('a call that came n times before costs √n times as much, and a tool may be worth it', () => {
+    const call = (name: string, at: number) => ({ calls: [{ name, arguments: { at } }] });
+    const repeated = one({
+      success: true,
+      turns: [call('look', 1), call('look', 1), call('look', 2), call('look', 1), { valid: false }],
+    });
+    expectClose(rewards('any-horizon', repeated), [[0, -0.05, 0, -0.05 * Math.SQRT2, -0.1 + 1]]);
+    expectClose(rewards('any-horizon', repeated, { tools: ['look'] }), [
+      [0, -0.05, 0, -0.05 * Math.SQRT2, -0.1 + 1.25],
+    ]);
+  });
+});
+
 describe('score', () => {
   const pair = (first: number, second: number) => one({ turns: [{ reward: first }, { reward: second }] });
 
@@ -330,7 +360,7 @@ test('names, and what is missing', () => {
   expect(findRewardShaping('SMART').name).toBe('tool-penalty');
   expect(new Set(rewardShapings.map(({ name }) => name)).size).toBe(rewardShapings.length);
   expect(() => findRewardShaping('ufa')).toThrowErrorMatchingInlineSnapshot(
-    `[TurnwiseError: There is no such reward shaping. Seen: "ufa". Allowed: overlong, invalid-action-penalty, ufo, score, wmact, mind, ai-search-planner, apo, tool-penalty, spear-tool-bonus, exploration-bonus, novelty, dense, g-ra, e-grpo, spa-rl, cory. Did you mean "ufo"?]`,
+    `[TurnwiseError: There is no such reward shaping. Seen: "ufa". Allowed: overlong, invalid-action-penalty, ufo, score, wmact, mind, ai-search-planner, apo, any-horizon, tool-penalty, spear-tool-bonus, exploration-bonus, novelty, dense, g-ra, e-grpo, spa-rl, cory. Did you mean "ufo"?]`,
   );
   expect(() => findRewardShaping('ufo').create({ gama: 1 })).toThrowErrorMatchingInlineSnapshot(
     `[TurnwiseError: Reward shaping "ufo" has no setting "gama". Allowed: gamma, lambda. Did you mean "gamma"?]`,

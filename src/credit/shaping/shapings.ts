@@ -10,6 +10,7 @@ import { progressAttribution } from '../methods/turn/spa-rl.ts';
 import { creditRegistry } from '../methods.ts';
 import type { Credit } from '../report/rollouts.ts';
 import { aiSearchPlanner } from './ai-search-planner.ts';
+import { anyHorizon } from './any-horizon.ts';
 import { apo } from './apo.ts';
 import { denseRewards } from './dense.ts';
 import { explorationBonus } from './exploration-bonus.ts';
@@ -33,6 +34,7 @@ export const rewardShapings: readonly RewardShaping[] = [
   mind,
   aiSearchPlanner,
   apo,
+  anyHorizon,
   toolPenalty,
   spearToolBonus,
   explorationBonus,
