@@ -207,6 +207,14 @@ export interface StoredCredit extends Choice {
   readonly facts_K?: readonly TurnFacts[];
 }
 
+/** What was added to what an episode earned. */
+export interface EpisodeScore {
+  readonly by: string;
+  readonly rewards: ByRole<number>;
+  /** How the reward of a role is divided among its turns, one for each; absent: all of it is the last turn's. */
+  readonly turns?: ByRole<readonly number[]>;
+}
+
 export interface Episode {
   readonly key: EpisodeKey;
   readonly task: Json;
@@ -235,7 +243,7 @@ export interface Episode {
   /** What each role would have read next. */
   readonly closing?: ByRole<readonly Message[]>;
   /** Of judges, and of comparisons within the group. */
-  readonly scores?: readonly { readonly by: string; readonly rewards: ByRole<number> }[];
+  readonly scores?: readonly EpisodeScore[];
   /** Sum of the transitions' rewards and of the scores. */
   readonly outcome: ByRole<number>;
   readonly success: ByRole<boolean>;

@@ -148,7 +148,11 @@ function turnsOf(episode: Episode, role: Role, { calls, transitions }: Chain): T
     if (transition.role === role) turn++;
     rewards[Math.max(0, turn)]! += transition.rewards[role] ?? 0;
   }
-  for (const score of episode.scores ?? []) rewards[count - 1]! += score.rewards[role] ?? 0;
+  for (const score of episode.scores ?? []) {
+    const divided = score.turns?.[role];
+    if (divided) for (const [k, reward] of divided.entries()) rewards[Math.min(k, count - 1)]! += reward;
+    else rewards[count - 1]! += score.rewards[role] ?? 0;
+  }
   return ofTurn.map((called, k) => ({ transition: own[k], calls: called, reward: rewards[k]! }));
 }
 

@@ -1,14 +1,19 @@
 /** Pairs from conversations with rewards: of those that begin alike, one that earned more with one that earned less. */
 
-import type { ConversationRow, PreferenceRow, Row } from './row.ts';
+import type { ConversationRow, PreferenceRow, Row, RowMessage } from './row.ts';
 import { isLearned, isPreference } from './row.ts';
 import { openingOf } from './rows-of-episode.ts';
 
 /**
  * Pairs of rows with the same opening and different rewards: the best with the worst, the second best with the second worst, and
  * so on, so that each conversation is in one pair at most. Rows that are pairs already stay as they are.
+ *
+ * @param options `beginnings`: a pair of conversations gives further ones, of how both began up to the same number of answers
  */
-export function pairsOfRows(rows: readonly Row[]): PreferenceRow[] {
+export function pairsOfRows(
+  rows: readonly Row[],
+  { beginnings = false }: { readonly beginnings?: boolean } = {},
+): PreferenceRow[] {
   const byOpening = new Map<string, ConversationRow[]>();
   const pairs: PreferenceRow[] = [];
   for (const row of rows) {
@@ -22,7 +27,9 @@ export function pairsOfRows(rows: readonly Row[]): PreferenceRow[] {
     const sorted = [...alike].sort((a, b) => b.reward! - a.reward!);
     for (let place = 0; place < Math.floor(sorted.length / 2); place++) {
       const [better, worse] = [sorted[place]!, sorted[sorted.length - 1 - place]!];
-      if (better.reward! > worse.reward!) pairs.push(pairOf(better, worse));
+      if (better.reward! <= worse.reward!) continue;
+      const pair = pairOf(better, worse);
+      pairs.push(...(beginnings ? beginningsOf(pair) : []), pair);
     }
   }
   return pairs;
@@ -42,3 +49,22 @@ function pairOf(better: ConversationRow, worse: ConversationRow): PreferenceRow 
     source: origin,
   };
 }
+
+/** Pairs of how both ways begin, up to each number of answers that both go beyond; none of beginnings that are the same. */
+function beginningsOf(pair: PreferenceRow): PreferenceRow[] {
+  const [chosen, rejected] = [pair.chosen, pair.rejected].map(untilAnswers);
+  const count = Math.min(chosen!.length, rejected!.length) - 1;
+  return Array.from({ length: Math.max(0, count) }, (_, k) => ({
+    ...pair,
+    chosen: chosen![k]!,
+    rejected: rejected![k]!,
+  })).filter((one) => contentsOf(one.chosen) !== contentsOf(one.rejected));
+}
+
+/** The messages up to each answer, that answer included. */
+function untilAnswers(messages: readonly RowMessage[]): (readonly RowMessage[])[] {
+  return messages.flatMap(({ role }, at) => (role === 'assistant' ? [messages.slice(0, at + 1)] : []));
+}
+
+const contentsOf = (messages: readonly RowMessage[]): string =>
+  JSON.stringify(messages.map(({ role, content, toolCalls }) => [role, content, toolCalls]));

@@ -9,7 +9,7 @@ import { madeCall, madeEpisode, madeTransition } from '../core/testing/made-epis
 import { episodesOfRows } from './episodes-of-rows.ts';
 import { pairsOfRows } from './pairs-of-rows.ts';
 import { checkRows, parseRow, readRows } from './read-rows.ts';
-import { type ConversationRow, messagesOf, type Row } from './row.ts';
+import { type ConversationRow, messagesOf, type Row, type RowMessage } from './row.ts';
 import { RowProblem } from './row-problem.ts';
 import { rowsOfEpisode } from './rows-of-episode.ts';
 import { splitRows, statisticsOf } from './statistics.ts';
@@ -295,4 +295,26 @@ test('pairs are made of conversations that begin alike: the best with the worst,
   expect(pairs[0]!.messages).toEqual([user]);
   expect(parseRow(rowLine(pairs[0]!))).toEqual(pairs[0]);
   expect(pairsOfRows(pairs)).toEqual(pairs);
+});
+test('pairs of beginnings have as many answers on both sides, and differ', () => {
+  const row = (reward: number, ...answers: readonly string[]): ConversationRow => ({
+    v: 1,
+    messages: [
+      { role: 'user', content: 'go' },
+      ...answers.flatMap((content): RowMessage[] => [
+        { role: 'assistant', content },
+        { role: 'user', content: `after ${content}` },
+      ]),
+    ],
+    reward,
+    source: { kind: 'file' },
+  });
+  const pairs = pairsOfRows([row(1, 'a', 'b', 'c'), row(0, 'a', 'x', 'y', 'z')], { beginnings: true });
+  const answers = (messages: readonly RowMessage[]): string =>
+    messages.flatMap(({ role, content }) => (role === 'assistant' ? content : [])).join('');
+  expect(pairs.map(({ chosen, rejected }) => [answers(chosen), answers(rejected)])).toEqual([
+    ['ab', 'ax'],
+    ['abc', 'axyz'],
+  ]);
+  expect(pairs[0]!.chosen.at(-1)).toMatchObject({ role: 'assistant' });
 });

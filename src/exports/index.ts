@@ -11,6 +11,7 @@ export type {
   Choice,
   Episode,
   EpisodeKey,
+  EpisodeScore,
   Group,
   Part,
   Place,

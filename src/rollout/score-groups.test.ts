@@ -83,6 +83,28 @@ test('branches are shown whole, and what a judge does to what it is shown change
   ]);
 });
 
+test('a list pays turn by turn, those of the prefix of a branch among them', async () => {
+  const branchedFrom = { episode: episode(0).key, transition: 0, calls: 0 };
+  const judged = await scored(
+    () => [[0.25, -1], { agent: [0.5, 2] }],
+    [episode(0), episode(1, { branchedFrom, transitions: [step(1)] })],
+  );
+  expect(judged.members.map(({ scores }) => scores)).toEqual([
+    [{ by: 'group', rewards: { agent: -0.75 }, turns: { agent: [0.25, -1] } }],
+    [{ by: 'group', rewards: { agent: 2.5 }, turns: { agent: [0.5, 2] } }],
+  ]);
+  const paid = ({ scores: _, ...one }: Episode): Episode => one;
+  const before = roleGroups([{ ...judged, members: judged.members.map(paid) }])[0]!.members;
+  const after = roleGroups([judged])[0]!.members;
+  const more = after.map(({ turns }, member) =>
+    turns.map(({ reward }, k) => reward - before[member]!.turns[k]!.reward),
+  );
+  expect(more).toEqual([
+    [0.25, -1],
+    [0.5, 2],
+  ]);
+});
+
 test.each<[string, ScoreGroup, StopReason, string]>([
   [
     'throws',
@@ -97,6 +119,12 @@ test.each<[string, ScoreGroup, StopReason, string]>([
   ['gives too few', () => [1], 'failed:grader', 'Seen: 1 scores. Allowed: an array with 2 scores'],
   ['gives nothing', () => undefined as never, 'failed:grader', 'Seen: undefined'],
   ['gives no number', () => [1, 'good' as never], 'failed:grader', 'Seen: "good". Allowed: a number'],
+  [
+    'pays for turns that were not taken',
+    () => [[1, 2, 3], 1],
+    'failed:grader',
+    'Seen: 3 rewards of turns for "agent". Allowed: 2, one for each turn',
+  ],
   ['gives NaN', () => [1, Number.NaN], 'failed:grader', 'not a finite number'],
   ['names a stranger', () => [1, { nobody: 1 }], 'failed:grader', 'Seen: "nobody" in a score'],
 ])('a judge that %s labels nothing', async (_, scoreGroup, stop, said) => {

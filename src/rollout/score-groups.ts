@@ -1,9 +1,9 @@
 /** Scores that compare the episodes of a group, added to what they earned. What was not judged is never a label. */
 
-import type { ByRole, Episode, Group } from '../core/episode.ts';
+import type { Episode, Group } from '../core/episode.ts';
 import { isTrainable } from '../core/stop.ts';
 import { chainOf } from '../core/trajectory.ts';
-import { checkedGroupScores } from '../env/scores/group-scores.ts';
+import { type CheckedScore, checkedGroupScores } from '../env/scores/group-scores.ts';
 import type { World } from '../env/world.ts';
 import { type AskModel, JUDGE, JudgeCalls } from './ask-judge.ts';
 import { Boundary, EpisodeEnd } from './boundary.ts';
@@ -64,7 +64,12 @@ async function scoreGroup(
       false,
     );
     const scores = boundary.call('grader', what, () =>
-      checkedGroupScores(given.scores, judged.length, world.name, world.roles),
+      checkedGroupScores(
+        given.scores,
+        judged.map((episode) => chainOf(group, episode)),
+        world.name,
+        world.roles,
+      ),
     );
     await boundary.settled();
     const by = judge.any ? JUDGE : 'group';
@@ -98,14 +103,15 @@ function endOf({ calls, transitions }: Episode): number {
   return ends.reduce((latest, end) => Math.max(latest, end), 0);
 }
 
-function withScore(episode: Episode, by: string, rewards: ByRole<number>): Episode {
+function withScore(episode: Episode, by: string, score: CheckedScore): Episode {
+  const { rewards } = score;
   const outcome = Object.entries(episode.outcome).map(([role, earned]) => [
     role,
     earned + (rewards[role] ?? 0),
   ]);
   return {
     ...episode,
-    scores: [...(episode.scores ?? []), { by, rewards }],
+    scores: [...(episode.scores ?? []), { by, ...score }],
     outcome: Object.fromEntries(outcome),
   };
 }

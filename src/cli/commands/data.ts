@@ -41,6 +41,10 @@ const options = z.strictObject({
     .describe(
       'With convert: pairs of rows that begin alike and earned differently, for dpo and reward models',
     ),
+  beginnings: z
+    .boolean()
+    .default(false)
+    .describe('With convert: pairs, and of how both begin as well, for rewards of turns (rewardModel.turns)'),
   teacher: z.string().optional().describe('With score: the run or pretrained model that scores the tokens'),
   top: z.int().min(1).max(200).default(20).describe('With score: likeliest tokens in the place of each'),
   threads: z.int().min(1).default(2).describe('With score: threads of the engine'),
@@ -89,11 +93,12 @@ const actions: Readonly<Record<string, Action>> = {
     told(console, given, { [out]: parts.kept, [heldOut]: parts.heldOut });
   },
   convert: async (place, given, console) => {
-    const { out, runs, successful, pairs } = given;
+    const { out, runs, successful, beginnings } = given;
+    const pairs = given.pairs || beginnings;
     if (out === undefined) throw missing('convert', '--out FILE');
     const all = await rowsAt(place, runs);
     const good = successful ? all.filter((row) => 'success' in row && row.success === true) : all;
-    const rows = pairs ? pairsOfRows(good) : good;
+    const rows = pairs ? pairsOfRows(good, { beginnings }) : good;
     if (pairs && rows.length === 0) throw noPairs(place, all.length);
     requireFree(out, given);
     writeRows(out, rows);

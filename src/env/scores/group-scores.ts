@@ -1,14 +1,20 @@
 /** Rewards that compare the episodes of a group with each other: of judges who rank, of novelty, of diversity. */
 
-import type { ByRole, Episode } from '../../core/episode.ts';
+import type { ByRole, Episode, EpisodeScore } from '../../core/episode.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { Message } from '../../core/messages.ts';
 import { isThenable, valueText } from '../../core/safe-text.ts';
 import { checkReward } from '../checks.ts';
 import type { Role } from '../session.ts';
 
-/** A reward for the agent, or one for each role; undefined adds nothing. */
-export type GroupScore = number | ByRole<number> | undefined;
+/**
+ * A reward for the agent, or one for each role; undefined adds nothing. A list in the place of a number has a reward for each turn
+ * of the role, in order.
+ */
+export type GroupScore = number | readonly number[] | ByRole<number | readonly number[]> | undefined;
+
+/** A score as it is kept with its episode. */
+export type CheckedScore = Pick<EpisodeScore, 'rewards' | 'turns'>;
 
 /**
  * A model that is asked about a group: `openai:URL#MODEL`, a name of the agent's `models`, or a function of your own that
@@ -41,39 +47,65 @@ export type ScoreGroup = (
 /**
  * What `scoreGroup` gave, as a reward of each role for each episode.
  *
+ * @param episodes whole, as they were scored
  * @throws TurnwiseError `environment-reply`, `reward-not-finite`, `reward-too-large`
  */
 export function checkedGroupScores(
   value: unknown,
-  count: number,
+  episodes: readonly Pick<Episode, 'transitions'>[],
   world: string,
   roles: readonly Role[],
-): readonly ByRole<number>[] {
-  if (!Array.isArray(value) || value.length !== count) {
+): readonly CheckedScore[] {
+  if (!Array.isArray(value) || value.length !== episodes.length) {
     const seen = Array.isArray(value) ? `${value.length} scores` : valueText(value);
-    throw reply(seen, `an array with ${count} scores, one for each episode`);
+    throw reply(seen, `an array with ${episodes.length} scores, one for each episode`);
   }
-  return value.map((score: unknown) => {
-    if (score === undefined) return {};
-    if (typeof score === 'number') {
-      const [role, ...others] = roles;
-      if (role !== undefined && others.length === 0) return { [role]: checkReward(world, score) };
-    }
-    if (typeof score !== 'object' || score === null || Array.isArray(score) || isThenable(score)) {
-      throw reply(
-        valueText(score),
-        roles.length === 1 ? 'a number' : 'an object with a number for each role',
-      );
-    }
-    return Object.fromEntries(
-      Object.entries(score).map(([role, reward]) => {
-        if (!roles.includes(role))
-          throw reply(`"${role}" in a score`, roles.map((known) => `"${known}"`).join(', '));
-        return [role, checkReward(world, reward, role)];
-      }),
-    );
+  return value.map((score: unknown, index): CheckedScore => {
+    if (score === undefined) return { rewards: {} };
+    const entries = Object.entries(byRole(score, roles));
+    const turns: Record<Role, readonly number[]> = {};
+    const rewards = entries.map(([role, given]) => {
+      if (!roles.includes(role))
+        throw reply(`"${role}" in a score`, roles.map((known) => `"${known}"`).join(', '));
+      if (!Array.isArray(given)) return [role, checkReward(world, given, role)] as const;
+      turns[role] = checkedTurns(given, episodes[index]!, world, role);
+      return [role, checkReward(world, sumOf(turns[role]), role)] as const;
+    });
+    return {
+      rewards: Object.fromEntries(rewards),
+      ...(Object.keys(turns).length > 0 && { turns }),
+    };
   });
 }
+
+/** By role, where it is not so already: in worlds of one role a score is that role's. */
+function byRole(score: unknown, roles: readonly Role[]): object {
+  const [role] = roles;
+  const isOne = roles.length === 1 && role !== undefined;
+  if (isOne && (typeof score === 'number' || Array.isArray(score))) return { [role]: score };
+  if (typeof score === 'object' && score !== null && !Array.isArray(score) && !isThenable(score))
+    return score;
+  throw reply(
+    valueText(score),
+    isOne
+      ? 'a number, or a list of them with one for each turn'
+      : 'an object with a number for each role, or a list with one for each of its turns',
+  );
+}
+
+function checkedTurns(
+  given: readonly unknown[],
+  { transitions }: Pick<Episode, 'transitions'>,
+  world: string,
+  role: Role,
+): number[] {
+  const turns = transitions.filter((transition) => transition.role === role).length;
+  if (given.length !== turns)
+    throw reply(`${given.length} rewards of turns for "${role}"`, `${turns}, one for each turn`);
+  return given.map((reward) => checkReward(world, reward, role));
+}
+
+const sumOf = (rewards: readonly number[]): number => rewards.reduce((sum, reward) => sum + reward, 0);
 
 function reply(seen: string, allowed: string): TurnwiseError {
   return new TurnwiseError('environment-reply', {

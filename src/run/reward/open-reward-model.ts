@@ -10,13 +10,15 @@ import { movedTo } from '../model/policy-language.ts';
 import type { ModelSearch } from '../model/run-model.ts';
 import { openEngine, reopenBase } from '../model/run-model.ts';
 import { type Coverage, type RewardCard, readRewardCard } from './reward-card.ts';
-import { configOfModel, type ReadSequence, readerOf, rewardsOf, sequencesOf } from './reward-reader.ts';
+import { configOfModel, type ReadSequence, readerOf, rewardsAlong, sequencesOf } from './reward-reader.ts';
 
 /** What a reward model says of a conversation. */
 export interface Judged {
   readonly reward: number;
   /** Its reward or its length lies outside what the reward model has learned from: it may be wrong in any way there. */
   readonly outside: boolean;
+  /** By how much the reward rose with each of its answers. */
+  readonly rises_K: readonly number[];
 }
 
 export interface RewardModel {
@@ -52,10 +54,13 @@ export async function openRewardModel(folder: string, search: ModelSearch): Prom
   }
   const { contextLength } = engine.capabilities;
   const judge = async (sequences: readonly ReadSequence[]): Promise<Judged[]> => {
-    const rewards = await rewardsOf(engine, sequences);
-    return sequences.map(({ tokens, cut }, index) => {
-      const reward = rewards[index]!;
-      return { reward, outside: isOutside(card.coverage, { reward, tokens, cut }) };
+    const rewards = await rewardsAlong(engine, sequences);
+    return sequences.map(({ tokens, cut, places_K1 }, index) => {
+      const reward_T = rewards[index]!;
+      const reward = reward_T.at(-1)!;
+      const along = places_K1.map((place) => reward_T[place]!);
+      const rises_K = along.slice(1).map((value, k) => value - along[k]!);
+      return { reward, outside: isOutside(card.coverage, { reward, tokens, cut }), rises_K };
     });
   };
   const score = (rows: readonly Row[]): Promise<Judged[]> =>
@@ -93,7 +98,9 @@ const roleOf = ({ source }: ConversationRow, { outcome }: Episode): string =>
 
 function together(all: readonly Judged[]): Judged {
   const reward = all.reduce((sum, one) => sum + one.reward, 0) / all.length;
-  return { reward, outside: all.some(({ outside }) => outside) };
+  // Of several conversations nobody knows which answer is which turn.
+  const rises_K = all.length === 1 ? all[0]!.rises_K : [];
+  return { reward, outside: all.some(({ outside }) => outside), rises_K };
 }
 
 /** A reward model as `scoreGroup`, opened when it is first asked. */

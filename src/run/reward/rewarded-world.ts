@@ -1,6 +1,6 @@
 /** A world whose episodes are paid by a reward model, beside what its environment pays or instead of it. */
 
-import type { Role } from '../../core/episode.ts';
+import type { Episode, Role } from '../../core/episode.ts';
 import { checkedGroupScores, type ScoreGroup } from '../../env/scores/group-scores.ts';
 import type { World } from '../../env/world.ts';
 import type { TrainConfig } from '../../train/config/config.ts';
@@ -48,25 +48,53 @@ export async function rewardedWorld(
 function scoring(
   world: World,
   model: RewardModel,
-  { weight, environment }: TrainConfig['rewardModel'],
+  { weight, turns, environment }: TrainConfig['rewardModel'],
   seen: Seen,
 ): ScoreGroup {
   return async (episodes, context) => {
     const given = await world.scoreGroup?.(episodes, context);
-    const own = given && checkedGroupScores(given, episodes.length, world.name, world.roles);
+    const own = given && checkedGroupScores(given, episodes, world.name, world.roles);
     const judged = await model.judge(episodes);
     return episodes.map((episode, index) => {
       note(seen, judged[index]!);
       return Object.fromEntries(
         Object.keys(episode.outcome).map((role) => {
           const paid = episode.outcome[role] ?? 0;
-          const compared = own?.[index]?.[role] ?? 0;
-          const reward = judged[index]![role]?.reward ?? 0;
-          return [role, environment * (paid + compared) - paid + weight * reward];
+          const compared = own?.[index]?.rewards[role] ?? 0;
+          const divided = own?.[index]?.turns?.[role] ?? [compared];
+          const { reward = 0, rises_K = [] } = judged[index]![role] ?? {};
+          const end = environment * paid - paid + weight * reward;
+          const along = [scaled(divided, environment), scaled(rises_K, turns)];
+          return [
+            role,
+            along.reduce<number | readonly number[]>(
+              (score, rewards) => withTurns(episode, role, score, rewards),
+              end,
+            ),
+          ];
         }),
       );
     });
   };
+}
+
+const scaled = (rewards: readonly number[], factor: number): readonly number[] =>
+  factor === 0 ? [] : rewards.map((reward) => factor * reward);
+
+/** A score, and rewards of turns beside it; these are added up at the end where they are not one for each turn. */
+function withTurns(
+  { transitions }: Episode,
+  role: Role,
+  score: number | readonly number[],
+  rewards: readonly number[],
+): number | readonly number[] {
+  const count = transitions.filter((transition) => transition.role === role).length;
+  const before =
+    typeof score === 'number' ? [...Array<number>(Math.max(0, count - 1)).fill(0), score] : score;
+  if (rewards.length === 0) return score;
+  if (rewards.length === count) return before.map((reward, k) => reward + rewards[k]!);
+  const sum = rewards.reduce((all, reward) => all + reward, 0);
+  return typeof score === 'number' ? score + sum : [...score.slice(0, -1), score.at(-1)! + sum];
 }
 
 function note(seen: Seen, judged: Readonly<Record<Role, Judged>>): void {

@@ -91,6 +91,10 @@ const rewardModel = z
       .default('')
       .describe('Folder of a reward model that pays episodes (`turnwise reward-model`); empty: none'),
     weight: z.number().default(1).describe('Factor on its rewards'),
+    turns: z
+      .number()
+      .default(0)
+      .describe('Factor on the rise of its reward with each turn, paid to that turn; 0: episodes alone'),
     environment: z
       .number()
       .min(0)
