@@ -150,7 +150,12 @@ export const anyEpisode: fc.Arbitrary<Episode> = record(
     seats: byRole(plain({ player: text, version: fc.nat(40_000) })),
     branchedFrom: plain({ episode: key, transition: fc.nat(), calls: fc.nat() }),
     closing: byRole(fc.array(message)),
-    scores: fc.array(plain({ by: text, rewards: byRole(number) })),
+    scores: fc.array(
+      fc.oneof(
+        plain({ by: text, rewards: byRole(number) }),
+        plain({ by: text, rewards: byRole(number), turns: byRole(fc.array(number)) }),
+      ),
+    ),
     outcome: byRole(number),
     success: byRole(fc.boolean()),
     stop: fc.constantFrom('done' as const, 'turn-limit' as const, 'failed:tool' as const),
