@@ -4,6 +4,9 @@
  *
  *   reward of a turn that can be read: 0.1 + 0.9 · (1 the expert's act, 0.5 the same first word, 0.1 another); else 0
  *
+ * SOP, with `patches: 0` = ½ · (mean of `env/progress` + success); progress: turns that were the expert's until one was not, of all
+ * of the expert's
+ *
  * GiGPO (`credit.method=gigpo`) then is the paper's advantage: the episode against its group, and each turn against the others
  * at its state, which all members share, however many patches brought them there.
  *
@@ -11,7 +14,8 @@
  *    which is that of the expert's, begins with what was done instead.
  * 2. The paper cuts discounted returns at a patch; here the credit method decides.
  * 3. An act that cannot be read costs a turn, and is not patched.
- * 4. Trajectories are those of the scripted expert, who does the same at equal states.
+ * 4. Trajectories are those of the scripted expert, who does the same at equal states. How long one is, is seen at the start: where
+ *    chance plays a part, it may turn out longer or shorter.
  */
 
 import { Rng } from '../../core/rng.ts';
@@ -23,6 +27,10 @@ export type Patched<State> = {
   readonly patches: number;
   /** What was done instead of the last act; '' where that was the expert's. */
   readonly instead: string;
+  /** Turns that were the expert's, until one was not. */
+  readonly matched: number;
+  /** Turns that the expert takes from the start to the end. */
+  readonly length: number;
 };
 
 export interface PatchOptions {
@@ -32,7 +40,7 @@ export interface PatchOptions {
 
 /**
  * The environment along the trajectory of its expert. An episode succeeds where the inner one does without a patch.
- * Its metric `env/matched` is the share of turns that were the expert's.
+ * Its metric `env/matched` is the share of turns that were the expert's, `env/progress` how far episodes came before one was not.
  *
  * @example
  * export const offline = patched(frozenLake(options), { patches: 2 });
@@ -46,6 +54,14 @@ export function patched<Task, State>(
   if (!solve) throw new Error(`${inner.name} has no expert (solve) whose trajectory could be followed`);
   const expertAt = (state: State): string =>
     solve(state, Rng.of('patched', anchorOf(inner as Environment<never, State>, state)));
+  const lengthFrom = (start: State, rng: Rng): number => {
+    let [state, turns, done] = [start, 0, false];
+    while (!done && turns < maxTurns) {
+      ({ state, done } = inner.step(state, expertAt(state), rng.fork('length', turns)));
+      turns++;
+    }
+    return turns;
+  };
   const { stumble: _, ...kept } = lifted(inner, ({ now }: Patched<State>) => now);
   return {
     name: `${inner.name}-patched`,
@@ -58,7 +74,8 @@ export function patched<Task, State>(
     anchor: ({ now }) => anchorOf(inner as Environment<never, State>, now),
     start(task, rng) {
       const { state, messages } = inner.start(task, rng);
-      return { state: { now: state, patches: 0, instead: '' }, messages };
+      const length = lengthFrom(state, rng.fork('expert'));
+      return { state: { now: state, patches: 0, instead: '', matched: 0, length }, messages };
     },
     step(before, action, rng) {
       const { now } = before;
@@ -71,7 +88,10 @@ export function patched<Task, State>(
       const reward = 0.1 + 0.9 * likeness(action, expert);
       const taken = inner.step(now, expert, rng.fork('taken'));
       const over = !isMatch && patches > most;
-      const state = { now: over ? now : taken.state, patches, instead: isMatch || over ? '' : expert };
+      const matched = before.matched + (patches === 0 ? 1 : 0);
+      const instead = isMatch || over ? '' : expert;
+      const state = { now: over ? now : taken.state, patches, instead, matched, length: before.length };
+      const done = over || taken.done;
       const { metrics: __, success: ___, ...rest } = taken;
       return {
         ...rest,
@@ -79,9 +99,9 @@ export function patched<Task, State>(
         valid: true,
         reward,
         observation: over ? '' : `${state.instead} ${taken.observation}`.trim(),
-        done: over || taken.done,
+        done,
         success: !over && taken.done && taken.success === true && patches === 0,
-        metrics: { matched: isMatch ? 1 : 0 },
+        metrics: { matched: isMatch ? 1 : 0, ...(done && { progress: matched / before.length }) },
       };
     },
     ...(natural && {

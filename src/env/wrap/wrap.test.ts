@@ -50,7 +50,12 @@ test('patched: the expert’s act is done instead, and pays by how like it was; 
   const none = await play(['?', 'go 0', 'stay'], 0);
   expect(none.rewards.map((reward) => Math.round(reward! * 100) / 100)).toEqual([0, 1, 0.19]);
   expect(none.episode).toMatchObject({ success: { agent: false }, stop: 'done' });
-  expect((await play(['go 0', 'go 1', 'go 2', 'go 3'], 0)).episode.success.agent).toBe(true);
+  const whole = await play(['go 0', 'go 1', 'go 2', 'go 3'], 0);
+  expect(whole.episode.success.agent).toBe(true);
+  // Two of four turns, or one, or all, until an act was another: the share that SOP is made of.
+  const early = await play(['go 0', 'go 1', 'stay'], 0);
+  const progress = [whole, early, one].map(({ episode }) => episode.transitions.at(-1)!.metrics!.progress);
+  expect(progress).toEqual([1, 0.5, 0.25]);
   expect(() => patched({ ...walk, solve: undefined as never })).toThrow('has no expert');
 });
 
