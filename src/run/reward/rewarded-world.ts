@@ -64,37 +64,35 @@ function scoring(
           const divided = own?.[index]?.turns?.[role] ?? [compared];
           const { reward = 0, rises_K = [] } = judged[index]![role] ?? {};
           const end = environment * paid - paid + weight * reward;
-          const along = [scaled(divided, environment), scaled(rises_K, turns)];
-          return [
-            role,
-            along.reduce<number | readonly number[]>(
-              (score, rewards) => withTurns(episode, role, score, rewards),
-              end,
-            ),
-          ];
+          const parts = [scaled(divided, environment), scaled(rises_K, turns)];
+          return [role, dividedScore(turnsOf(episode, role), end, parts)];
         }),
       );
     });
   };
 }
 
+const turnsOf = ({ transitions }: Episode, role: Role): number =>
+  transitions.filter((transition) => transition.role === role).length;
+
 const scaled = (rewards: readonly number[], factor: number): readonly number[] =>
   factor === 0 ? [] : rewards.map((reward) => factor * reward);
 
-/** A score, and rewards of turns beside it; these are added up at the end where they are not one for each turn. */
-function withTurns(
-  { transitions }: Episode,
-  role: Role,
-  score: number | readonly number[],
-  rewards: readonly number[],
+/** Rewards of turns where a part has one for each of them; everything else is paid at the end. */
+function dividedScore(
+  count: number,
+  end: number,
+  parts: readonly (readonly number[])[],
 ): number | readonly number[] {
-  const count = transitions.filter((transition) => transition.role === role).length;
-  const before =
-    typeof score === 'number' ? [...Array<number>(Math.max(0, count - 1)).fill(0), score] : score;
-  if (rewards.length === 0) return score;
-  if (rewards.length === count) return before.map((reward, k) => reward + rewards[k]!);
-  const sum = rewards.reduce((all, reward) => all + reward, 0);
-  return typeof score === 'number' ? score + sum : [...score.slice(0, -1), score.at(-1)! + sum];
+  const ofTurns = parts.filter((part) => count > 1 && part.length === count);
+  const rest = parts
+    .filter((part) => !ofTurns.includes(part))
+    .flat()
+    .reduce((sum, reward) => sum + reward, end);
+  if (ofTurns.length === 0) return rest;
+  return Array.from({ length: count }, (_, k) =>
+    ofTurns.reduce((sum, part) => sum + part[k]!, k === count - 1 ? rest : 0),
+  );
 }
 
 function note(seen: Seen, judged: Readonly<Record<Role, Judged>>): void {
