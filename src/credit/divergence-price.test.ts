@@ -104,7 +104,7 @@ test('those that make rewards of their own say so: training refuses a price in r
   const own = [...creditMethods, ...rewardShapings].filter(({ ownRewards }) => ownRewards);
   expect(own.map(({ name }) => name)).toEqual([
     ...['igpo', 'matchtir', 'spa-rl', 'g-ra', 'e-grpo', 'malt', 'teacher-kl'],
-    ...['ufo', 'score', 'mind', 'g-ra', 'e-grpo', 'spa-rl'],
+    ...['ufo', 'score', 'mind', 'any-horizon', 'g-ra', 'e-grpo', 'spa-rl'],
   ]);
 });
 
