@@ -15,6 +15,7 @@ import { type EpisodeOptions, type EpisodeRequest, runEpisode } from './episode.
 import { allowManyListeners } from './node/many-listeners.ts';
 import { Recorder } from './recorder.ts';
 import { repeating } from './turns/repeating.ts';
+import { controlledLimit } from './turns/turn-limit.ts';
 
 /** One episode. */
 export type Play = (request: EpisodeRequest, options: EpisodeOptions) => Promise<Episode>;
@@ -108,7 +109,7 @@ export function episodeOf(
 function optionsOf(request: EpisodeRequest, options: CollectOptions): CollectOptions {
   const { failure, replayed, copied = replayed, seats } = request;
   if (failure !== undefined) throw new EpisodeEnd('failed:environment', failure);
-  const maxTurns = limitOf(request, options);
+  const { key, task, maxTurns = controlledLimit(options.turns, key, task) ?? options.maxTurns } = request;
   if (maxTurns === options.maxTurns && !copied && !seats) return options;
   const policy = policyOf(request, options);
   return { ...options, maxTurns, policy: copied ? repeating(policy, copied) : policy };
@@ -116,15 +117,6 @@ function optionsOf(request: EpisodeRequest, options: CollectOptions): CollectOpt
 
 function policyOf({ seats }: EpisodeRequest, { policy, seatedAs }: CollectOptions): Policy {
   return (seats && seatedAs?.(seats)) ?? policy;
-}
-
-function limitOf({ maxTurns, key, task }: EpisodeRequest, { turns, ...options }: CollectOptions): number {
-  try {
-    return maxTurns ?? turns?.limit(key, task) ?? options.maxTurns;
-  } catch (error) {
-    if (!TurnwiseError.isInstance(error)) throw error;
-    throw new EpisodeEnd('failed:policy', error.message, error);
-  }
 }
 
 /** An episode that ended before it began. */
@@ -149,8 +141,8 @@ async function playOrFail(request: EpisodeRequest, options: CollectOptions): Pro
   const { say, strip } = request;
   const episode = await play(instructed, own);
   return {
-    ...episode,
     limit: own.maxTurns,
+    ...episode,
     ...(prompt && { prompt }),
     ...(say && (strip ? { stripped: say } : { told: say })),
   };

@@ -45,9 +45,10 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
       ? await from.open(guard, request.chance === 'fresh' ? chanceOf(drawsAs, seed) : undefined)
       : await turns.open(guard);
     recorder.part = session.part?.name;
+    if (session.part) turns.playedIn(session.part);
     for (let role = session.toMove(); role !== undefined; role = session.toMove()) {
       const seat = seats.get(role)!;
-      if (seat.thread.turns >= Math.min(options.maxTurns, session.part?.maxTurns ?? options.maxTurns)) {
+      if (seat.thread.turns >= turns.limit) {
         stop = 'turn-limit';
         break;
       }
@@ -92,13 +93,14 @@ export async function runEpisode(request: EpisodeRequest, options: EpisodeOption
   const { branchedFrom } = episode;
   return {
     ...episode,
+    limit: turns.limit,
     ...(branchedFrom && request.chance === 'fresh' && { branchedFrom: { ...branchedFrom, chance: 'fresh' } }),
     ...(request.copied && { startedAt: request.copied.places }),
   };
 }
 
 function turnsOf(
-  { key, drawsAs, task, replayed, copied = replayed, say }: EpisodeRequest,
+  { key, drawsAs, task, from, replayed, copied = replayed, say }: EpisodeRequest,
   { turns: rules, seed, maxTurns }: EpisodeOptions,
 ): EpisodeTurns {
   return new EpisodeTurns({
@@ -107,6 +109,7 @@ function turnsOf(
     ...(rules && { rules }),
     ...(copied && { copied }),
     ...(replayed && { replayed }),
+    ...(from && { before: from.seats }),
     ...(say && { say }),
   });
 }

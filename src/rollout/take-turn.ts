@@ -9,7 +9,7 @@ import type { StopReason } from '../core/stop.ts';
 import { declaredTools, NO_ACTION, tellProblem } from '../env/protocol.ts';
 import { callConstraint } from '../env/tool-protocol.ts';
 import { authorOf } from '../policy/policy.ts';
-import { actChoices } from './act-choices.ts';
+import { type ActChoices, actChoices } from './act-choices.ts';
 import { addressed } from './agent-names.ts';
 import { EpisodeEnd } from './boundary.ts';
 import { deliveredAction, factsIn } from './context/delivered.ts';
@@ -52,7 +52,8 @@ function freshFor(
 function settingOf(
   { seat: { role }, recorder, turns }: Present,
   { task, key }: EpisodeRequest,
-  { context, renderer, contextLength, maxTurns, world, seed }: EpisodeOptions,
+  { context, renderer, contextLength, world, seed }: EpisodeOptions,
+  choices: ActChoices | undefined,
 ): Setting {
   const tools = declaredTools(world.protocol);
   // Within a prefix that is said again, the context draws what it drew there.
@@ -65,10 +66,14 @@ function settingOf(
     split: key.split,
     ...(tools && { tools }),
     contextLength,
-    limit: maxTurns,
+    ...(choices && 'texts' in choices && { longestAct: choices.longest }),
+    limit: turns.limit,
     rng: (calls) => Rng.of('context', seed, ...keyParts(drawsAs), role, calls),
   };
 }
+
+const choicesAt = ({ session }: Present, options: EpisodeOptions): ActChoices | undefined =>
+  options.choices ? actChoices(session, options) : undefined;
 
 /** The prompt at a place, for critics; undefined where the context asks for something first. */
 export async function promptAt(
@@ -79,7 +84,7 @@ export async function promptAt(
   const { seat } = present;
   const asks = new EpisodeEnd('early-stop', 'the context asks first');
   try {
-    const setting = settingOf(present, request, options);
+    const setting = settingOf(present, request, options, choicesAt(present, options));
     const next = await nextAct(
       seat.thread,
       freshFor(present, options),
@@ -113,10 +118,10 @@ export async function takeTurn(
   const anchor = session.anchor(seat.role);
   const guard = guardOf(present);
   const turn: TurnAt = { seat, recorder, session, guard, request, options, fresh, anchor, turns, draws };
-  const setting = settingOf(present, request, options);
+  const choices = choicesAt(present, options);
+  const setting = settingOf(present, request, options, choices);
   const next = await nextAct(seat.thread, turn.fresh, setting, turn.guard, (asked) => complete(turn, asked));
   if ('stop' in next) return next.stop;
-  const choices = options.choices ? actChoices(session, options) : undefined;
   const constraint = choices === undefined ? constraintIn(options) : undefined;
   const [longest, texts] = choices && 'texts' in choices ? [choices.longest, choices.texts] : [1];
   if (options.contextLength - next.rendered.prompt.length < longest) return 'context-overflow';

@@ -32,13 +32,16 @@ function read(text: string): Change | undefined {
   const parts: Record<string, string[]> = { slot: [] };
   let open = 'slot';
   for (const word of words) {
-    // A value may have the words `under` and `needs` only before these marks were used.
-    if ((word === 'is' || word === 'under' || word === 'needs') && parts[word] === undefined) {
+    // A value may begin with a mark, as `under the bed` does, and have one that was used.
+    const isMark = (word === 'is' || word === 'under' || word === 'needs') && parts[word] === undefined;
+    if (isMark && (open !== 'is' || parts.is!.length > 0)) {
       open = word;
       parts[word] = [];
     } else parts[open]!.push(word);
   }
   const said = Object.fromEntries(Object.entries(parts).map(([key, own]) => [key, own.join(' ')]));
+  // No word is no value.
+  if (said.is === '') delete said.is;
   return said.slot === '' ? undefined : ({ kind: kind.toLowerCase(), ...said } as Change);
 }
 

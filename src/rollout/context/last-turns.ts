@@ -5,15 +5,20 @@ import type { Part } from '../../core/episode.ts';
 import { type ContextStrategy, type Conversation, defineContext } from './strategy.ts';
 
 /**
- * When more than `turns` turns, or `tokens` tokens, would stand in the prompt, the oldest go until half of that is left. In
- * between the prompt only grows, so a token is read at most three times.
+ * When more than `turns` turns, or `tokens` tokens, would stand in the prompt, or too many to leave room for an act (half of the room
+ * where acts may be longer than that), the oldest go until half of that is left. In between the prompt only grows, so a token is
+ * read at most three times.
  */
 export const lastTurns: ContextStrategy = defineContext({
   name: 'last-turns',
   summary: 'the opening and the latest turns',
   options: z.strictObject({
     turns: z.int().min(1).default(8).describe('Most earlier turns in a prompt'),
-    tokens: z.int().min(0).default(0).describe('Most tokens of a prompt; 0: as many as the model takes'),
+    tokens: z
+      .int()
+      .min(0)
+      .default(0)
+      .describe('Most tokens of a prompt; 0: as many as leave room for an act'),
     every: z
       .int()
       .min(0)
@@ -22,10 +27,12 @@ export const lastTurns: ContextStrategy = defineContext({
   }),
   start: () => ({ from: 0 }),
   window(view) {
-    const { calls, fresh, options, budget } = view;
+    const { calls, fresh, options, budget, longestAct } = view;
     const [first] = calls;
     if (first === undefined) return { conversation: { parts: fresh }, state: view.state };
-    const most = options.tokens === 0 ? budget : Math.min(options.tokens, budget);
+    const room = budget + 1;
+    const fitting = room - Math.min(longestAct, room / 2);
+    const most = options.tokens === 0 ? fitting : Math.min(options.tokens, fitting);
     // Until something goes it is the same conversation. The latest is kept, since a conversation is rendered once.
     let made: { readonly from: number; readonly conversation: Conversation } = {
       from: view.state.from,

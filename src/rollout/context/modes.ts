@@ -50,8 +50,8 @@ export const modes: ContextStrategy = defineContext({
       return [user([options.instruction, ...options.modes].join(' ')), { call: from.call }];
     };
     if (state.mode === null) {
-      const isMeasured = split === 'test' || split === 'validation';
-      if (!isMeasured && rng.chance(options.forced)) state = { mode: rng.pick(options.modes), call: null };
+      if (split === 'train' && rng.chance(options.forced))
+        state = { mode: rng.pick(options.modes), call: null };
       else {
         const asked = [...fresh, user([options.instruction, ...options.modes].join(' '))];
         const call = await ask('mode', { parts: asked });

@@ -205,6 +205,18 @@ describe('variables', () => {
     ]);
   });
 
+  test('what was read is no variable: the numbers go on as if it had not been', async () => {
+    const said = [
+      '<call> plum_weight of: plum',
+      '<call> show name: r1',
+      '<call> plum_weight of: plum',
+      '<call> fig_price of: $r2',
+    ];
+    const { episode, requests } = await playToolbox(variables, { limit: 40 }, (_, at) => said[at] ?? 'none');
+    expect(requests[3]!.messages.at(-1)!.content).toMatch(/^r2 is a text of 1 lines/);
+    expect(JSON.parse(episode.transitions[2]!.action).arguments).toEqual({ of: weight });
+  });
+
   test('what is read beside other calls is read; the others are told to wait, in words that are no variable', async () => {
     const said = [
       '<call> plum_weight of: plum',

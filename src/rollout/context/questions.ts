@@ -94,7 +94,9 @@ export class Questions {
       this.ended = { stop: 'context-overflow' };
       throw new Error(`The prompt of "${purpose}" leaves no room for an answer`);
     }
-    const now = viewOf(this.#setting, this.thread, this.#fresh, this.rendering);
+    // What a script draws must not repeat what the window drew.
+    const rng: Setting['rng'] = (calls) => this.#setting.rng(calls).fork('script');
+    const now = viewOf({ ...this.#setting, rng }, this.thread, this.#fresh, this.rendering);
     const script =
       strategy.script &&
       ((session: Session | undefined, planned: string | undefined) =>

@@ -47,7 +47,8 @@ export const state: ContextStrategy = defineContext({
     const left = limit - turn;
     const act = user(options.act);
     const kept: Part[] = view.state.latest === null ? [] : [{ call: view.state.latest }, act];
-    const note = options.note ? [user(leftOf(left))] : [];
+    // A session of a gateway has no last turn.
+    const note = options.note && Number.isFinite(left) ? [user(leftOf(left))] : [];
     const before: Part[] = [{ shown: first.id }, ...kept, { call: last.id }, ...fresh, ...note];
     const asked: Part[] = [...before, user(options.instruction)];
     const call = await ask('state', { parts: asked });

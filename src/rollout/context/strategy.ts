@@ -30,7 +30,10 @@ export interface Conversation {
 export interface View<Options = object, State extends Json = Json> {
   readonly role: Role;
   readonly task: Json;
-  /** The split of the task: what is done to explore is done in training alone. Absent in sessions of a gateway that play no task. */
+  /**
+   * The split of the task: what is done to explore is done in training alone. Absent where no task is played: in sessions of a
+   * gateway, and in episodes that others recorded.
+   */
   readonly split?: Split;
   /** Completions of the conversation so far, those that were asked for included. */
   readonly calls: readonly Call[];
@@ -46,6 +49,8 @@ export interface View<Options = object, State extends Json = Json> {
   readonly budget: number;
   /** Longest completion, in tokens; Infinity where nothing but the room limits it. */
   readonly longest: number;
+  /** Longest act, in tokens: of the legal ones, where acts are restricted to these. */
+  readonly longestAct: number;
   /** Turns taken, and how many there may be. */
   readonly turn: number;
   readonly limit: number;

@@ -56,6 +56,26 @@ describe('changes', () => {
     });
   });
 
+  test('a value may begin with a mark or have one that was used; one without a word is none', () => {
+    const { graph } = changed(
+      [],
+      'new cat is under the bed ; new dog is Rex under cat under the roof ; new pot is',
+    );
+    expect(graph.map(({ slot, value, parent }) => [slot, value, parent])).toEqual([
+      ['cat', 'under the bed', null],
+      ['dog', 'Rex', null],
+    ]);
+    expect(
+      changed(graph, 'update cat is ; update dog under cat').graph.map(({ value, parent }) => [
+        value,
+        parent,
+      ]),
+    ).toEqual([
+      ['under the bed', null],
+      ['Rex', 'cat'],
+    ]);
+  });
+
   test('what would close a circle is refused, over others too; the rest of the change is taken', () => {
     const { graph } = changed([], 'new a is 1 ; new b is 2 under a needs a ; new c is 3 under b needs b');
     const after = changed(graph, 'update a is 9 under c needs c, a, b ; update b under b');

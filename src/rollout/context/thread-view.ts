@@ -16,6 +16,7 @@ export class ThreadView implements View {
   readonly showsTools: boolean;
   readonly budget: number;
   readonly longest: number;
+  readonly longestAct: number;
   readonly turn: number;
   readonly limit: number;
   readonly options: object;
@@ -38,6 +39,7 @@ export class ThreadView implements View {
     this.showsTools = setting.renderer.declares === true;
     this.budget = setting.contextLength - 1;
     this.longest = setting.renderer.maxTurnTokens;
+    this.longestAct = setting.longestAct ?? this.longest;
     this.turn = thread.turns;
     this.limit = setting.limit;
     this.options = setting.context.options;

@@ -53,6 +53,8 @@ export interface Setting {
   readonly offered?: Offered;
   /** Longest prompt + completion in tokens. */
   readonly contextLength: number;
+  /** Longest act in tokens. Default: that of a completion. */
+  readonly longestAct?: number;
   /** Turns that there may be. */
   readonly limit: number;
   /** The stream of the strategy, by the number of calls so far. */

@@ -50,8 +50,8 @@ async function fixedSteps(view: Memory, before: readonly string[], ask: Ask): Pr
   }
   if (options.mode === 'hybrid') return loaded;
   const query = (await ask('search', { parts: told(options.search, loaded), tools: [] })).text;
-  const more = searched(view, query, loaded);
-  return loaded.length + more.length > options.most ? loaded : [...loaded, ...more];
+  // Nobody reads a refusal here: the best that fit are loaded.
+  return [...loaded, ...searched(view, query, loaded).slice(0, options.most - loaded.length)];
 }
 
 /** All acts with the lists that were read before them, then what is new. */
@@ -99,7 +99,8 @@ function answered(use: OwnCall, view: Memory, state: ToolMemoryState): Answered 
     const more = searched(view, String(use.arguments.query ?? ''), loaded);
     if (more.length === 0) return { text: 'Found no other tool.', state };
     if (loaded.length + more.length > options.most) {
-      const text = `${more.length} more would be over the ${options.most} tools that may be loaded: remove some first.`;
+      const next = options.mode === 'autonomous' ? 'remove some first' : 'some can go at the next message';
+      const text = `${more.length} more would be over the ${options.most} tools that may be loaded: ${next}.`;
       return { text, state };
     }
     return { text: `Loaded ${more.join(' ')}`, state: { ...state, loaded: [...loaded, ...more] } };
@@ -134,6 +135,8 @@ function refusal(call: Call, { tools, state: { loaded } }: Memory): string | und
  * 2. A call of a tool that is not loaded is answered with the names of those that are.
  * 3. Where an environment has no tool messages, each of its observations is a message of a user.
  * 4. An act with a call of its own tools is answered here, call by call; what it calls besides is to be called again.
+ * 5. A search that finds too many is refused, but in `workflow`, where nobody reads that: the best that fit are loaded.
+ * 6. A reminder of a turn control is a message of a user, too: fixed questions come before each.
  */
 export const toolMemory: ContextStrategy = defineContext<ToolMemoryOptions, ToolMemoryState>({
   name: 'tool-memory',

@@ -18,13 +18,6 @@ export function resultsWith(hasTools: boolean): IsResult {
   return ({ role }, isOpening) => role === 'tool' || (!hasTools && role === 'user' && !isOpening);
 }
 
-/** All results so far, in order. */
-export function resultsOf({ calls, fresh }: Seen, isResult: IsResult): readonly Message[] {
-  return [...calls.map(({ messages }) => messages), fresh].flatMap((messages, turn) =>
-    messages.filter((message) => isResult(message, turn === 0)),
-  );
-}
-
 /** How many results are new before each call, and in the latest messages, which come last. */
 export function resultCounts(view: Seen, isResult: IsResult = resultsIn(view)): readonly number[] {
   return [...view.calls.map(({ messages }) => messages), view.fresh].map(

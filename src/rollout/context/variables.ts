@@ -5,14 +5,7 @@ import type { Json } from '../../core/json/json.ts';
 import type { Message, ToolDeclaration } from '../../core/messages.ts';
 import { answerOwn, hasOwnCall, type OwnCall } from './own-calls.ts';
 import { type ContextStrategy, defineContext, type PlannedAct, type View } from './strategy.ts';
-import {
-  foldedBy,
-  type IsResult,
-  resultCounts,
-  resultsOf,
-  resultsWith,
-  withResults,
-} from './tool-results.ts';
+import { foldedBy, type IsResult, resultCounts, resultsWith, withResults } from './tool-results.ts';
 
 export interface VariablesOptions {
   readonly limit: number;
@@ -58,14 +51,21 @@ const isAnswer = ({ calls }: Names, turn: number): boolean => turn > 0 && hasOwn
 
 /** Every call declares the context's own tools, so the session's say whether an environment answers as a tool. */
 const isResultIn = ({ tools = [] }: Names): IsResult => resultsWith(tools.length > 0);
-const allOf = (view: Names): readonly Message[] => resultsOf(view, isResultIn(view));
+
+/** Results that are variables: all but the answers of this context. */
+function variablesOf(view: Names): readonly Message[] {
+  const isResult = isResultIn(view);
+  return [...view.calls.map(({ messages }) => messages), view.fresh].flatMap((messages, turn) =>
+    isAnswer(view, turn) ? [] : messages.filter((message) => isResult(message, turn === 0)),
+  );
+}
 
 const nameOf = (index: number): string => `r${index + 1}`;
 
 /** The text of a variable by its name; undefined where there is none. */
 function textOf(view: Names, name: string): string | undefined {
   const index = /^r([1-9]\d*)$/.exec(name)?.[1];
-  return index === undefined ? undefined : allOf(view)[Number(index) - 1]?.content;
+  return index === undefined ? undefined : variablesOf(view)[Number(index) - 1]?.content;
 }
 
 function parsed(text: string): Json | undefined {
@@ -137,7 +137,7 @@ function read(use: OwnCall, view: Names): string {
 /** A scripted player passes on what it has by name, and looks at what is new before it goes on. */
 function scripted(view: Names, planned: PlannedAct | undefined): string {
   if (planned === undefined) return '';
-  const results = allOf(view);
+  const results = variablesOf(view);
   const { limit } = view.options;
   const nameFor = (text: string): string | undefined => {
     const index = results.findIndex(({ content }) => content === text && content.length > limit);
@@ -165,7 +165,7 @@ function scripted(view: Names, planned: PlannedAct | undefined): string {
 /**
  * The prompt says of each long result its name, its kind and its size. The policy reads from it with the tools `show` and
  * `find`, and passes it on by name: `$r2` in an act, or in an argument of a call, stands for the whole of the second result, and
- * `$r2.items.0` for a part of one that is JSON. Of what was read the latest stay.
+ * `$r2.items.0` for a part of one that is JSON. What `show` and `find` answer is none. Of what was read the latest stay.
  *
  * Source: CaveAgent (arXiv 2601.01569). Deviations:
  * 1. Variables are what tools gave, and the record is their store. Code that works on them is for tools of the environment:
@@ -200,12 +200,14 @@ export const variables: ContextStrategy = defineContext<VariablesOptions, Variab
     const every = view.options.every || keep;
     const isResult = isResultIn(view);
     const folded = foldedBy(resultCounts(view, isResult), view.state.folded, keep + every - 1, every);
+    let variable = 0;
     const parts = withResults(
       view,
       (result, index, turn) => {
         // What this context answered is read as it is.
-        const isLong = result.content.length > limit && !isAnswer(view, turn);
-        if (isLong) return { ...result, content: described(result, nameOf(index), limit) };
+        const name = isAnswer(view, turn) ? undefined : nameOf(variable++);
+        if (name !== undefined && result.content.length > limit)
+          return { ...result, content: described(result, name, limit) };
         return index < folded ? { ...result, content: placeholder } : result;
       },
       isResult,

@@ -1,6 +1,6 @@
 /** Controls that open a task again: each attempt has the usual turns. */
 
-import type { TurnView } from './turn-control.ts';
+import type { TurnDecision, TurnView } from './turn-control.ts';
 import { turnsTaken } from './turns-taken.ts';
 
 /** The attempt that the latest turn belongs to, from 0. */
@@ -21,3 +21,6 @@ export function isOver(
   };
   return done || turnsTaken(role, own) >= Math.ceil(limit / attempts);
 }
+
+/** What comes after the last attempt: what others left of the episode's turns is not for it. */
+export const afterLast = (done: boolean): TurnDecision => (done ? 'go on' : { stop: 'turn-limit' });

@@ -30,7 +30,7 @@ export const earlyStop: DefinedTurns = defineTurns({
       .string()
       .default('')
       .describe(
-        'Field of the task that holds the length of a solution in turns, or its actions; empty: the shortest success so far',
+        'Field of the task that holds the length of a solution in turns, or its actions, such as `plan`, and `task.plan` in a mix; empty: the shortest success so far',
       ),
   }),
   start: (): Shortest => [],
@@ -61,8 +61,12 @@ const nameOf = (task: Json): string => fingerprint(canonicalJson(task));
 
 /** @throws RangeError where the task has no such field */
 function lengthIn(task: Json, field: string): number {
-  const value: unknown = (task as Readonly<Record<string, Json>> | null)?.[field];
+  const value = field
+    .split('.')
+    .reduce<Json | undefined>((whole, key) => (whole as Readonly<Record<string, Json>> | null)?.[key], task);
   const length = Array.isArray(value) ? value.length : value;
   if (typeof length === 'number' && length > 0) return length;
-  throw new RangeError(`the task has no field "${field}" that is a number above 0 or a list`);
+  throw new RangeError(
+    `turns.field is "${field}", and the task has no such field with a number above 0 or a list`,
+  );
 }

@@ -7,13 +7,17 @@ import type { Json } from '../../core/json/json.ts';
 import type { Message } from '../../core/messages.ts';
 import type { Rng } from '../../core/rng.ts';
 import { isTrainable, type StopReason } from '../../core/stop.ts';
+import type { Chain } from '../../core/trajectory.ts';
+import type { WorldPart } from '../../env/mix/part.ts';
 import { EpisodeEnd } from '../boundary.ts';
 import { ChanceInTurn } from '../chance-in-turn.ts';
 import { GuardedSession, type GuardOptions, type OpenRequest } from '../guard/guarded-session.ts';
+import type { Seat } from '../kept-place.ts';
 import { type CopiedPrefix, chanceKeyAt, keyAt } from './copied-prefix.ts';
 import { chanceOf, openingOf } from './opening.ts';
 import { endOf, type Replay } from './replay.ts';
 import type { TurnDecision, TurnRules } from './turn-control.ts';
+import { controlledLimit } from './turn-limit.ts';
 
 export interface EpisodeTurnsOptions {
   readonly key: EpisodeKey;
@@ -21,11 +25,14 @@ export interface EpisodeTurnsOptions {
   readonly drawsAs?: EpisodeKey;
   readonly task: Json;
   readonly seed: string | number;
+  /** Turns that each role has in the whole world. */
   readonly limit: number;
   readonly rules?: TurnRules;
   readonly copied?: CopiedPrefix;
   /** The same where it is a stored episode that is played again. */
   readonly replayed?: Replay;
+  /** What its roles did before, where it is a branch. */
+  readonly before?: readonly Pick<Seat, 'role' | 'thread'>[];
   /** What the first to act reads besides, where the episode begins anew. */
   readonly say?: readonly Message[];
 }
@@ -46,17 +53,30 @@ export type AfterTurn =
 export class EpisodeTurns {
   /** At the task, from 0. */
   attempt = 0;
+  /** Turns that each role has. */
+  limit: number;
   readonly #options: EpisodeTurnsOptions;
   /** Of a session without snapshots whose chance changes. */
   #inTurn: ChanceInTurn | undefined;
 
   constructor(options: EpisodeTurnsOptions) {
     this.#options = options;
+    this.limit = options.limit;
   }
 
   /** Its session from the start. */
   open(guard: GuardOptions): Promise<GuardedSession> {
     return GuardedSession.open(this.#opening(0), guard);
+  }
+
+  /**
+   * The episode is played in this part of a mix, which has its own usual limit.
+   *
+   * @throws EpisodeEnd
+   */
+  playedIn({ maxTurns }: WorldPart): void {
+    const { key, rules, task, limit } = this.#options;
+    this.limit = Math.min(limit, controlledLimit(rules, key, task, maxTurns) ?? maxTurns);
   }
 
   /** What the role was shown before the next act of the prefix, from a call on, or before the first act after it in a record. */
@@ -83,10 +103,13 @@ export class EpisodeTurns {
     { role, turns }: { readonly role: Role; readonly turns: number },
     soFar: () => Episode,
   ): string {
-    const { key, rules, task, limit } = this.#options;
+    const { key, rules, task } = this.#options;
     if (!rules?.script) return text;
-    const { calls, transitions } = soFar();
-    return rules.script(key, { role, task, calls, transitions, turn: turns, limit }, text);
+    return rules.script(
+      key,
+      { role, task, ...this.#done(role, soFar()), turn: turns, limit: this.limit },
+      text,
+    );
   }
 
   /** Whether the control has a say in what scripted players write. */
@@ -133,6 +156,8 @@ export class EpisodeTurns {
       return { session: own, said: { before: [], after: said } };
     }
     if ('stop' in decision) return decision;
+    // With no turn left, another attempt would only take its success from this one.
+    if (turns >= this.limit) return { session, said: nothingSaid };
     const anew = await this.#anew(session, guard, count);
     return { session: anew, said: { before: [decision.retry], after: besides } };
   }
@@ -147,19 +172,32 @@ export class EpisodeTurns {
   }
 
   #decide(role: Role, turn: number, episode: Episode, session: GuardedSession): TurnDecision {
-    const { key, rules, task, limit, replayed } = this.#options;
+    const { key, rules, task, replayed } = this.#options;
+    const { limit } = this;
     if (!rules?.after) return 'go on';
-    const calls = episode.calls.slice(replayed?.shared.calls ?? 0);
-    const transitions = episode.transitions.slice(replayed?.shared.transitions ?? 0);
+    const own = {
+      calls: episode.calls.slice(replayed?.shared.calls ?? 0),
+      transitions: episode.transitions.slice(replayed?.shared.transitions ?? 0),
+    };
     const done = session.toMove() === undefined;
     const success = done && episode.success[role] === true;
     try {
-      return rules.after(key, { role, task, calls, transitions, turn, limit }, { done, success });
+      return rules.after(key, { role, task, ...this.#done(role, own), turn, limit }, { done, success });
     } catch (error) {
       // Code of users that fails ends its episode.
       if (!TurnwiseError.isInstance(error)) throw error;
       throw new EpisodeEnd('failed:policy', error.message, error);
     }
+  }
+
+  /** Calls and transitions so far. */
+  #done(role: Role, { calls, transitions }: Chain): Chain {
+    const before = this.#options.before?.find((seat) => seat.role === role)?.thread;
+    if (before === undefined) return { calls, transitions };
+    return {
+      calls: [...before.calls.toArray(), ...calls],
+      transitions: [...before.transitions.toArray(), ...transitions],
+    };
   }
 
   /** The task opened again. */

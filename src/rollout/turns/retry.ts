@@ -9,7 +9,7 @@
 
 import { z } from 'zod';
 import { user } from '../../core/messages.ts';
-import { attemptOf, isOver } from './attempts.ts';
+import { afterLast, attemptOf, isOver } from './attempts.ts';
 import { type DefinedTurns, defineTurns } from './turn-control.ts';
 
 export const retry: DefinedTurns = defineTurns({
@@ -24,7 +24,7 @@ export const retry: DefinedTurns = defineTurns({
   limit: (_task, { usual, options }) => usual * options.attempts,
   longest: ({ attempts }, usual) => usual * attempts,
   after(view, { done, success, options: { attempts, message } }) {
-    if (success || attemptOf(view) + 1 >= attempts || !isOver(view, done, attempts)) return 'go on';
-    return { retry: user(message) };
+    if (success || !isOver(view, done, attempts)) return 'go on';
+    return attemptOf(view) + 1 < attempts ? { retry: user(message) } : afterLast(done);
   },
 });

@@ -10,7 +10,7 @@
 
 import { z } from 'zod';
 import { user } from '../../core/messages.ts';
-import { attemptOf, isOver } from './attempts.ts';
+import { afterLast, attemptOf, isOver } from './attempts.ts';
 import { type DefinedTurns, defineTurns } from './turn-control.ts';
 
 export const thinkingUnits: DefinedTurns = defineTurns({
@@ -33,12 +33,13 @@ export const thinkingUnits: DefinedTurns = defineTurns({
   longest: ({ units }, usual) => usual * units,
   after(view, { done, options: { units, message, end } }) {
     const attempt = attemptOf(view);
-    if (attempt + 1 >= units || !isOver(view, done, units)) return 'go on';
+    if (!isOver(view, done, units)) return 'go on';
+    if (attempt + 1 >= units) return afterLast(done);
     const { transitions, calls } = view;
     const last = transitions.at(-1);
     const before = transitions.findLast((one) => (one.attempt ?? 0) === attempt - 1);
     const isSame = before !== undefined && last !== undefined && before.action === last.action && last.valid;
     const isEnded = end !== '' && calls.at(-1)?.text.includes(end) === true;
-    return isSame || isEnded ? 'go on' : { retry: user(message) };
+    return isSame || isEnded ? afterLast(done) : { retry: user(message) };
   },
 });

@@ -21,7 +21,7 @@ export interface TurnView {
   /** Whose turn it was. */
   readonly role: Role;
   readonly task: Json;
-  /** So far; of a branch, its own. */
+  /** So far; of a branch, those of its role before it, and then its own. */
   readonly calls: readonly Call[];
   readonly transitions: readonly Transition[];
   /** Turns that the role has taken: acts, those included that its context answered. */
@@ -60,7 +60,10 @@ export interface TurnControl<O extends object, M extends Json> extends Remembers
    * read as another one is left as it is. Default: the act.
    */
   script?(text: string, view: TurnView, at: At<O, M>): string;
-  /** Turns that each role of the episode has. `usual` is `rollout.maxTurns`, or the limit of the environment. Default: `usual`. */
+  /**
+   * Turns that each role of the episode has. `usual` is `rollout.maxTurns`, or the limit of the environment; in a part of a mix at
+   * most that part's own. Default: `usual`.
+   */
   limit?(task: Json, at: At<O, M> & { readonly usual: number }): number;
   /** The most turns that `limit` ever gives: a new model has room for them. Default: `usual`. */
   longest?(options: O, usual: number): number;
@@ -202,7 +205,8 @@ function checkedDecision(decision: unknown, retries: boolean, subject: string): 
 export interface TurnRules {
   /** What a scripted player writes in place of this act. */
   readonly script?: (key: EpisodeKey, view: TurnView, text: string) => string;
-  limit(key: EpisodeKey, task: Json): number;
+  /** @param most the limit of the environment, where it is not that of the run: in a part of a mix */
+  limit(key: EpisodeKey, task: Json, most?: number): number;
   /** Undefined where nothing is ever decided. */
   readonly after?: (
     key: EpisodeKey,
@@ -228,7 +232,7 @@ export function turnRules(
     rng: Rng.of('turns', seed, ...keyParts(key), ...at),
   });
   return {
-    limit: (key, task) => turns.limit(task, { ...now(key), usual }),
+    limit: (key, task, most = usual) => turns.limit(task, { ...now(key), usual: Math.min(usual, most) }),
     ...(script && { script: (key, view, text) => script(text, view, now(key, view.transitions.length)) }),
     ...(after && {
       after: (key, view, ended) => after(view, { ...now(key, view.transitions.length), ...ended }),

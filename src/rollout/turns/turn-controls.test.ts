@@ -112,7 +112,13 @@ describe('worked numbers', () => {
     expect([stops(12, 23), stops(12, 24)]).toEqual(['go on', { stop: 'early-stop' }]);
     expect([stops(80, 119), stops(80, 120)]).toEqual(['go on', { stop: 'early-stop' }]);
     expect(stops(['up', 'left'], 4)).toEqual({ stop: 'early-stop' });
-    expect(() => stops('far', 4)).toThrow('no field "length"');
+    expect(() => stops('far', 4)).toThrow('turns.field is "length"');
+    // The task of a mix lies in one of the mix.
+    const inMix = open('early-stop', { field: 'task.length' }).after!(
+      { ...view, task: { environment: 'maze', task: { length: 12 } }, turn: 24 },
+      { ...now(1, []), ...going },
+    );
+    expect(inMix).toEqual({ stop: 'early-stop' });
   });
 
   test('early-stop: the shortest success stands in for a solution; a failure and an ended episode change nothing', () => {
@@ -141,8 +147,9 @@ describe('worked numbers', () => {
     expect([decided(0, 1, true, true), decided(4, 1, true), decided(0, 8, false)]).toEqual(
       Array(3).fill('go on'),
     );
-    // An attempt that used up its turns is over as well.
+    // An attempt that used up its turns is over as well; what others left of theirs is not for the last.
     expect(decided(0, 9, false)).toEqual(again);
+    expect([decided(4, 8, false), decided(4, 9, false)]).toEqual(['go on', { stop: 'turn-limit' }]);
   });
 
   test('two-attempts: the second comes whatever the first was worth', () => {
@@ -154,6 +161,7 @@ describe('worked numbers', () => {
     expect(decided(0, 1, { done: true, success: true })).toEqual(again);
     expect(decided(0, 9, {})).toEqual(again);
     expect([decided(0, 1, {}), decided(1, 1, { done: true })]).toEqual(['go on', 'go on']);
+    expect([decided(1, 8, {}), decided(1, 9, {})]).toEqual(['go on', { stop: 'turn-limit' }]);
   });
 
   test('extended: few turns, more where they are not enough, and no more than the last limit', () => {

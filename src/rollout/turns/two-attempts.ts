@@ -8,7 +8,7 @@
 
 import { z } from 'zod';
 import { user } from '../../core/messages.ts';
-import { attemptOf, isOver } from './attempts.ts';
+import { afterLast, attemptOf, isOver } from './attempts.ts';
 import { type DefinedTurns, defineTurns } from './turn-control.ts';
 
 const ATTEMPTS = 2;
@@ -26,6 +26,8 @@ export const twoAttempts: DefinedTurns = defineTurns({
   says: ({ message }) => [message],
   limit: (_task, { usual }) => usual * ATTEMPTS,
   longest: (_options, usual) => usual * ATTEMPTS,
-  after: (view, { done, options }) =>
-    attemptOf(view) === 0 && isOver(view, done, ATTEMPTS) ? { retry: user(options.message) } : 'go on',
+  after(view, { done, options }) {
+    if (!isOver(view, done, ATTEMPTS)) return 'go on';
+    return attemptOf(view) === 0 ? { retry: user(options.message) } : afterLast(done);
+  },
 });
