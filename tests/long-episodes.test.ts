@@ -114,7 +114,9 @@ describe('runs', () => {
     const again = episodesOf(await ran('retry', { turns: { name: 'retry', attempts: 2 } }));
     const second = ({ transitions }: Episode) => transitions.filter(({ attempt }) => attempt === 1);
     expect(again.some((episode) => second(episode).length > 0)).toBe(true);
-    for (const { transitions, calls } of again) {
+    for (const episode of again) {
+      const { transitions, calls } = episode;
+      expect(second(episode).length).toBeLessThanOrEqual(4);
       const first = transitions.filter(({ attempt = 0 }) => attempt === 0);
       const failed = first.every(({ rewards }) => rewards.agent === 0);
       expect([first.length <= 4, transitions.length > first.length]).toEqual([true, failed]);

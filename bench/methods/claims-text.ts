@@ -45,7 +45,8 @@ function rowOf({ claim, stored }: JudgedClaim): string[] {
   return [`\`${claim.id}\``, claim.about, claim.source, where];
 }
 
-const verdictOf = ({ judgement }: JudgedClaim): string => `**${judgement.verdict}**: ${judgement.why}`;
+const verdictOf = ({ judgement: { verdict, why, seedsNeeded } }: JudgedClaim): string =>
+  `**${verdict}**: ${why}${seedsNeeded === undefined ? '' : `; about ${seedsNeeded} seeds would decide`}`;
 
 const table = (head: readonly string[], rows: readonly (readonly string[])[]): string =>
   [head, head.map(() => '---'), ...rows]
@@ -63,7 +64,7 @@ npm run bench -- methods cispo                          # repeats an older exper
 
 \`turnwise compare --claim\` runs a claim that was written and committed before its result ([claims](compare.md#claims)).
 
-**Runs.** An arm is a recipe with settings, trained through the loop in a shipped environment. Arms of one seed share the warm start, the
+**Runs.** An arm is a recipe with settings, trained through the loop in an environment that is shipped or lies beside the claim. Arms of one seed share the warm start, the
 order of tasks, the chance of every environment and the evaluation tasks. Random streams have the name of their purpose, so an arm that plays
 more episodes does not shift its pair. A budget counts episodes (discarded ones included), turns (branches and twins included), tokens
 (sampled, read, scored, trained on) or seconds; the learning rate decays over the spent share of it. The report shows all four for all arms.
@@ -89,7 +90,7 @@ fewer than six pairs that differ.
 | undecided | anything else, with the number of seeds that would decide |
 | pending | not run yet, or its environment does not exist yet |
 
-**Break-even.** Beside every lead stands the collapse rate that would cancel it. Ten seeds without a collapse leave a rate of 26% possible,
+**Break-even.** In the report, beside every lead at the end stands the collapse rate that would cancel it. Ten seeds without a collapse leave a rate of 26% possible,
 twelve 22%.
 
 **Order.** Git shows that the claim came first: its bytes are in the tree that ran, and its last commit is an ancestor of the commit that added

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest';
 import type { Episode } from '../core/episode.ts';
 import { isTrainable, type StopReason } from '../core/stop.ts';
 import { madeGroup, playedEpisode } from '../core/testing/made-episodes.ts';
-import { type RoleGroup, roleGroups } from '../core/trajectory.ts';
-import { constantShare, keepUsable } from './usable.ts';
+import { chainOf, type RoleGroup, roleGroups } from '../core/trajectory.ts';
+import { constantShare, keepUsable, usableGroups } from './usable.ts';
 
 const episode = (stop: StopReason, reward = 0, turns = 1): Episode =>
   playedEpisode(
@@ -55,6 +55,31 @@ describe('what failed is never learned from', () => {
     expect(keepUsable([small], 2)).toEqual({ groups: [], failedEpisodes: 1, droppedGroups: 1 });
     expect(keepUsable([small], 1).groups).toHaveLength(1);
   });
+});
+
+test('what branched from a failed episode stays, with what they share, and without that episode', () => {
+  const turns = [{ reward: 0 }, { reward: 0 }, { reward: 0 }];
+  const failed = playedEpisode(0, turns, { stop: 'failed:environment' });
+  const branchedFrom = { episode: failed.key, transition: 0, calls: 1 };
+  const { calls, transitions, ...own } = playedEpisode(1, turns);
+  const branch: Episode = { ...own, calls: calls.slice(1), transitions: transitions.slice(1), branchedFrom };
+  const later: Episode = {
+    ...playedEpisode(2, []),
+    ...{ calls: calls.slice(2), transitions: transitions.slice(2) },
+    branchedFrom: { episode: branch.key, transition: 1, calls: 2 },
+  };
+  const all = madeGroup(failed, branch, later);
+  const [given] = usableGroups([all]);
+  expect(given!.members.map(({ key }) => key.member)).toEqual([1, 2]);
+  const [whole, from] = given!.members;
+  expect([whole!.calls.map(({ id }) => id), whole!.transitions.length]).toEqual([[0, 1, 2], 3]);
+  expect(whole).not.toHaveProperty('branchedFrom');
+  expect(from).toBe(later);
+  expect(chainOf(given!, from!)).toEqual(chainOf(all, later));
+  // Nothing changes where nothing failed.
+  const sound = madeGroup({ ...failed, stop: 'done' }, branch);
+  expect(usableGroups([sound])[0]!.members).toEqual(sound.members);
+  expect(usableGroups([madeGroup(failed)])).toEqual([]);
 });
 
 test('groups whose members all earned the same are counted', () => {

@@ -3,7 +3,7 @@
 import type { Episode, Group } from '../core/episode.ts';
 import { keyText } from '../core/episode-key.ts';
 import { isTrainable } from '../core/stop.ts';
-import { isTrained, type RoleGroup, type Trajectory } from '../core/trajectory.ts';
+import { chainOf, isTrained, type RoleGroup, type Trajectory } from '../core/trajectory.ts';
 
 export interface UsableGroups {
   readonly groups: readonly RoleGroup[];
@@ -34,6 +34,29 @@ export function keepUsable(
 /** Whether something was done in it, and nothing failed. */
 export function isUsable({ stop, transitions, calls, branchedFrom }: Episode): boolean {
   return isTrainable(stop) && (transitions.length > 0 || branchedFrom !== undefined || calls.some(isTrained));
+}
+
+/**
+ * The groups without episodes that failed; groups without any others are left out. What branched from one that is left out has the
+ * prefix that they shared as its own.
+ *
+ * @param isIn which of the others count
+ */
+export function usableGroups(
+  groups: readonly Group[],
+  isIn: (episode: Episode, group: Group) => boolean = () => true,
+): Group[] {
+  return groups.flatMap((group) => {
+    const members = group.members.filter((episode) => isUsable(episode) && isIn(episode, group));
+    if (members.length === 0) return [];
+    const kept = new Set(members.map(({ key }) => keyText(key)));
+    const whole = (episode: Episode): Episode => {
+      const { branchedFrom, ...own } = episode;
+      if (branchedFrom === undefined || kept.has(keyText(branchedFrom.episode))) return episode;
+      return { ...own, ...chainOf(group, episode) };
+    };
+    return [{ ...group, members: members.map(whole) }];
+  });
 }
 
 /** The groups with these of their members, and with the episodes that these branched from; groups without any are left out. */

@@ -1,4 +1,4 @@
-/** The groups whose outcomes vary most: Dr.BoT in SPEAR, arXiv 2509.22601, and SimpleTIR, arXiv 2509.02479. */
+/** The groups whose outcomes vary most: Dr.BoT, on which SPEAR builds, arXiv 2509.22601. */
 
 import { z } from 'zod';
 import { type DefinedCuration, defineCuration } from './curation.ts';
@@ -12,7 +12,7 @@ export const varied: DefinedCuration = defineCuration({
       .number()
       .min(0)
       .max(1)
-      .default(0.5)
+      .default(0.75)
       .describe('Share of groups that are learned from, at least one'),
   }),
   choose: (groups, { options, isIn }) => ({

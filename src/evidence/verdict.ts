@@ -74,7 +74,7 @@ export function judge(parts: readonly Part[], facts: Facts): Judgement {
       ? { verdict: 'of our implementation only', why: `${why}; it deviates: ${clauses(deviations)}` }
       : { verdict: 'refuted', why: `${why}, at this scale` };
   }
-  return undecided(parts, failing.map(({ against }) => `not shown against ${against}`).join('; '), alpha);
+  return undecided(parts, failing.map(describeOpen).join('; '), alpha);
 }
 
 /** Sentences as one: each may end with a full stop. */
@@ -97,6 +97,11 @@ function describeExclusion(part: Part): string {
   return isReversed(part) ? `reversed against ${against}` : `${size} above ${against} is excluded`;
 }
 
+const describeOpen = ({ against, kind, size }: Part): string =>
+  kind === 'no worse'
+    ? `not shown to be no worse than ${against} by ${size}`
+    : `not shown against ${against}`;
+
 const isReversed = ({ kind, comparison }: Part): boolean =>
   kind !== 'no worse' && jointInterval(comparison).high < 0;
 
@@ -104,7 +109,9 @@ function undecided(parts: readonly Part[], why: string, alpha: number): Judgemen
   const needed = parts.map(({ comparison, size }) =>
     Math.max(fewestSeeds, seedsToDecide(comparison, size, alpha)),
   );
-  return { verdict: 'undecided', why, seedsNeeded: Math.max(...needed) };
+  const most = Math.max(...needed);
+  // Where all pairs are alike, nobody knows.
+  return { verdict: 'undecided', why, ...(Number.isFinite(most) && { seedsNeeded: most }) };
 }
 
 /** Whether success is too near its top for `final` to decide: both means, or half of the pairs. */

@@ -6,13 +6,38 @@ export type Operation =
   | { readonly op: 'UPDATE'; readonly id: string; readonly text: string }
   | { readonly op: 'DELETE'; readonly id: string };
 
-/** The operations of an answer, as a JSON array in it; undefined where there is none that can be read. KEEP does nothing. */
-export function operationsIn(answer: string | undefined): Operation[] | undefined {
-  const [from, to] = [answer?.indexOf('[') ?? -1, answer?.lastIndexOf(']') ?? -1];
-  if (answer === undefined || from < 0 || to < from) return undefined;
+/**
+ * The operations of an answer: its first JSON array of them, whatever brackets stand around it, such as those of `[G0]`. Undefined
+ * where none can be read. KEEP does nothing.
+ */
+export function operationsIn(answer = ''): Operation[] | undefined {
+  let from = answer.indexOf('[');
+  while (from >= 0) {
+    const end = endOf(answer, from);
+    const operations = end === undefined ? undefined : operationsOf(answer.slice(from, end));
+    if (operations) return operations;
+    from = answer.indexOf('[', end ?? from + 1);
+  }
+  return undefined;
+}
+
+/** After the bracket that closes the one at `from`; brackets within strings are none. */
+function endOf(answer: string, from: number): number | undefined {
+  const parts = /"(?:[^"\\]|\\.)*"|[[\]]/gs;
+  parts.lastIndex = from;
+  let depth = 0;
+  for (let found = parts.exec(answer); found; found = parts.exec(answer)) {
+    if (found[0] === '[') depth++;
+    else if (found[0] === ']') depth--;
+    if (depth === 0) return parts.lastIndex;
+  }
+  return undefined;
+}
+
+function operationsOf(text: string): Operation[] | undefined {
   let given: unknown;
   try {
-    given = JSON.parse(answer.slice(from, to + 1));
+    given = JSON.parse(text);
   } catch {
     return undefined;
   }

@@ -101,6 +101,38 @@ describe('experiences (training-free GRPO)', () => {
     ]);
   });
 
+  test.each([
+    ['an experience cited before', 'As [G0] misled…:\n[{"op":"DELETE","id":"G0"}]'],
+    ['one cited after', '```json\n[{"op":"DELETE","id":"G0"}]\n```\nThis removes [G0].'],
+    [
+      'arrays of something else',
+      'Attempts [1, 2] and ["x"] fail: [{"op":"DELETE","id":"G0"}] [{"op":"KEEP"}]',
+    ],
+    ['a bracket that is never closed', 'In [G0: [{"op":"DELETE","id":"G0"}]'],
+  ])('operations: %s', (_, answer) => {
+    expect(operationsIn(answer)).toEqual([{ op: 'DELETE', id: 'G0' }]);
+  });
+
+  test('operations: brackets and quotes within texts are no ends', () => {
+    const text = 'Say "a]" or \\ "[[" as [G1] does';
+    const list = JSON.stringify(
+      [
+        { op: 'ADD', text },
+        { op: 'DELETE', id: 'G0' },
+      ],
+      null,
+      2,
+    );
+    expect(operationsIn(`See [G1]: ${list} [end]`)).toEqual([
+      { op: 'ADD', text },
+      { op: 'DELETE', id: 'G0' },
+    ]);
+    // What cannot be read is not read in part.
+    expect(operationsIn('[{"op":"ADD","text":"use []"},{"op":"ADD"}]')).toBeUndefined();
+    expect(operationsIn('[{"op":"ADD","text":"use []"},]')).toBeUndefined();
+    expect(operationsIn('[[{"op":"KEEP"}]')).toEqual([]);
+  });
+
   test('a group whose episodes are all right, or all wrong, is skipped', () => {
     expect(
       [

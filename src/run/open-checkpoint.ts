@@ -5,7 +5,7 @@ import type { SpendMeter } from '../server/gateway/spend.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import { type TrainConfig, trainConfigSchema } from '../train/config/config.ts';
 import { catalogueWith, OWN } from '../train/config/own-definitions.ts';
-import type { StageEnds } from '../train/config/stages.ts';
+import { endsInLog, type StageEnds } from '../train/config/stages.ts';
 import { Archive } from '../train/kit/archive.ts';
 import { createLearner, type Learner } from '../train/kit/learner.ts';
 import { defineRecipe } from '../train/recipes/recipe.ts';
@@ -24,8 +24,8 @@ export type OpenedCheckpoint = Learner & {
   readonly engine: OpenedEngine;
   /** Steps that it had learned. */
   readonly checkpointStep: number;
-  /** The last steps of measured stages that had ended by then. */
-  readonly stageEnds?: StageEnds;
+  /** The last steps of the stages of its run that have ended, before this checkpoint or later. */
+  readonly stageEnds: StageEnds;
   /** Ends the engine, and for an agent what it plays through. */
   close(): Promise<void>;
 };
@@ -42,6 +42,7 @@ export interface CheckpointRequest extends ModelRequest, WorldRequest {
 export async function openCheckpoint(request: CheckpointRequest): Promise<OpenedCheckpoint> {
   const run = RunDirectory.openForReading({ root: request.root, name: request.name, version });
   const file = readRunFile(run);
+  const stageEnds = endsInLog(file.config.stages, run.events.read());
   const world = await worldOfRun(request, file);
   const config = asPlayed(file.config, request);
   // Whoever plays asks for no credit and no loss.
@@ -50,7 +51,7 @@ export async function openCheckpoint(request: CheckpointRequest): Promise<Opened
   const brings = [context, turns].some(({ name }) => name.startsWith(OWN));
   const owner = brings ? await recipeOfRun(request.name, file, request.definitions) : undefined;
   const catalogue = catalogueWith(owner, named);
-  const { engine, card, open, folder, step, instruction, stageEnds } = await openModel(request);
+  const { engine, card, open, folder, step, instruction } = await openModel(request);
   let agentRun: Awaited<ReturnType<typeof openAgentRun>> | undefined;
   let seats: OpenSeats | undefined;
   const close = async (): Promise<void> => {
@@ -81,7 +82,7 @@ export async function openCheckpoint(request: CheckpointRequest): Promise<Opened
       ...(seats && { seats }),
     });
     learner.instruction.text = instruction;
-    return { ...learner, engine, checkpointStep: step, ...(stageEnds && { stageEnds }), close };
+    return { ...learner, engine, checkpointStep: step, stageEnds, close };
   } catch (error) {
     await close();
     throw error;
@@ -89,8 +90,8 @@ export async function openCheckpoint(request: CheckpointRequest): Promise<Opened
 }
 
 /**
- * Whoever plays asks for no tasks, curations, prompts and, mostly, turns of a training, whose code may be out of reach; nor for
- * players that only a source of tasks seats.
+ * Whoever plays asks for no tasks, curations, prompts and, mostly, turns of a training, whose code may be out of reach; nor, unless
+ * it names them, for players that only a source of tasks seats.
  */
 function asPlayed(
   config: TrainConfig,

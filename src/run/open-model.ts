@@ -7,7 +7,6 @@ import { LEARNER } from '../policy/engine-policy.ts';
 import { RunDirectory } from '../store/run-directory.ts';
 import type { RunFile } from '../store/run-file.ts';
 import type { TrainConfig } from '../train/config/config.ts';
-import type { StageEnds } from '../train/config/stages.ts';
 import type { ModelCard } from '../train/model-card.ts';
 import { movedTo } from './model/policy-language.ts';
 import { type HeldBase, type OpenBase, openEngine, reopenBase } from './model/run-model.ts';
@@ -43,8 +42,6 @@ export interface OpenedModel {
   readonly step: number;
   /** The best prompt at the checkpoint; '' is none. */
   readonly instruction: string;
-  /** The last steps of measured stages that had ended at the checkpoint. */
-  readonly stageEnds?: StageEnds;
 }
 
 /** The model of a checkpoint. The world that it was trained in is not looked for. */
@@ -61,11 +58,8 @@ export async function openModel(request: ModelRequest): Promise<OpenedModel> {
   const engine = await openEngine(card, file.config, open, undefined, request.held);
   try {
     await engine.load(folder);
-    const { step, instruction = '', stages } = state;
-    return {
-      ...{ file, card: movedTo(card, open), engine, open, folder, step, instruction },
-      ...(stages && { stageEnds: stages.ends }),
-    };
+    const { step, instruction = '' } = state;
+    return { file, card: movedTo(card, open), engine, open, folder, step, instruction };
   } catch (error) {
     await engine.close();
     throw error;

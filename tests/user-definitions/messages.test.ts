@@ -32,7 +32,7 @@ test('help lists the options of each curation, shaping, turn control and context
     ...['curation.varied={}', 'curation.dynamic-sampling.rounds=3', 'credit.shape.ufo={}'],
     ...['tasks=revisit', `turns=${project.path('short.ts')}#short`, 'context=summary'],
   );
-  expect(named).toContain('curation.varied.share=0.5 Share of groups that are learned from');
+  expect(named).toContain('curation.varied.share=0.75 Share of groups that are learned from');
   expect(named).toContain('curation.dynamic-sampling.rounds=');
   expect(named).toContain('curation.* NAME.OPTION=VALUE');
   expect(named).toContain('credit.shape.ufo.lambda=');

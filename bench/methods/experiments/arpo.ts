@@ -10,7 +10,7 @@ export const arpo = defineExperiment({
   claim: 'Branching reaches the same success with at most half the calls of the environment.',
   source: 'arXiv 2507.19849; arXiv 2510.14545',
   setup:
-    'A chain of four doors, three words, ten turns, each a call; a model of width 32; 25 steps of 4 tasks × 8 episodes in every arm. calls: steps of the environment until the mean success of three steps in a row is 0.8, or all that were made.',
+    'A chain of four doors, three words, ten turns, each a call; a model of width 32; 25 steps of 4 tasks × 8 episodes in every arm; aepo with balance 1 and penalty 0.2, measured when the number of its fresh episodes was rounded. calls: steps of the environment until the mean success of three steps in a row is 0.8, or all that were made.',
   arms: ['grpo', 'arpo', 'aepo'],
   seeds: 5,
   comparisons: [
@@ -26,7 +26,10 @@ export const arpo = defineExperiment({
       environment: chain({ doors: 4, turns: 10, words: 3 }),
       recipe: arm,
       seed,
-      settings: { steps: 25, rollout: { tasks: 4, group: 8 } },
+      settings: {
+        ...{ steps: 25, rollout: { tasks: 4, group: 8 } },
+        ...(arm === 'aepo' && { branching: { balance: 1, penalty: 0.2 } }),
+      },
     });
     const outcome = learningOutcome(run);
     return {

@@ -109,6 +109,26 @@ test('who goes on is somebody that there is', async () => {
   expect((await replay('1/1/1', '--policy', 'past:3')).errors).toContain('Nobody of this name');
 });
 
+test('another player plays on in its role, under its name', async () => {
+  await train({
+    ...{ world: 'kuhn-poker', recipe: 'rloo', name: 'game', runs },
+    settings: {
+      ...{ seed: 4, steps: 1, threads: 1 },
+      model: { width: 8, layers: 1, heads: 1, hidden: 8 },
+      clone: { demonstrations: 16, steps: 2, batch: 8 },
+      rollout: { tasks: 2, group: 2, choices: true },
+      evaluation: { every: 0, finalTasks: 2 },
+      ...{ players: { rival: 'script:random' }, seats: { second: 'rival' } },
+    },
+  });
+  const writers = async (...words: string[]) => {
+    const { output } = await replayIn('game', '1/0/0', '--to', '0', ...words);
+    return output.split('\n').flatMap((line) => /^ {2}› \S+ {2}(.+)$/.exec(line)?.[1] ?? []);
+  };
+  expect((await writers()).slice(0, 2)).toEqual(['the checkpoint', 'rival']);
+  expect((await writers('--policy', 'script:expert')).slice(0, 2)).toEqual(['script:expert', 'rival']);
+});
+
 test('an episode of an evaluation is found by its file', async () => {
   const { code, output } = await replay('evaluation-1/0/0', '--label', 'greedy', '--json');
   expect(code).toBe(0);

@@ -152,9 +152,9 @@ function playerOf(policy: string): string | undefined {
   });
 }
 
-/** @param policy whose turns are the policy's */
+/** @param policy who plays in the roles of the checkpoint */
 function tellInWords(event: PlayEvent, console: Console, policy: string): void {
-  const writers = { record: 'as recorded', policy, person: 'you' } as const;
+  const writers = { record: 'as recorded', policy, person: 'you', other: 'another player' } as const;
   const paint = painter(console.colour);
   if (event.kind === 'open') console.write(`${paint('bold', event.world)}  ${visible(event.task)}\n`);
   if (event.kind === 'problem') console.write(`${event.message}\n`);
@@ -163,5 +163,7 @@ function tellInWords(event: PlayEvent, console: Console, policy: string): void {
     console.write(stateText(`turn ${event.turn + 1}`, event.picture, messages, console));
   }
   if (event.kind === 'turn')
-    console.write(`  › ${visible(event.text.trim())}  ${paint('dim', writers[event.by])}\n`);
+    console.write(
+      `  › ${visible(event.text.trim())}  ${paint('dim', visible(event.player ?? writers[event.by]))}\n`,
+    );
 }

@@ -37,11 +37,12 @@ beforeAll(async () => {
 }, 60_000);
 
 let files = 0;
-async function rescore(code: string, ...words: string[]) {
+const rescore = (code: string, ...words: string[]) => rescoreIn('lake', code, ...words);
+async function rescoreIn(run: string, code: string, ...words: string[]) {
   const file = join(runs, `reward-${files++}.mjs`);
   writeFileSync(file, code);
   const console = memoryConsole();
-  const exit = await runCommandLine(['rescore', 'lake', '--reward', file, ...words, '--runs', runs], {
+  const exit = await runCommandLine(['rescore', run, '--reward', file, ...words, '--runs', runs], {
     commands: [rescoreCommand],
     version: JSON.parse(readFileSync('package.json', 'utf8')).version,
     console,
@@ -105,6 +106,34 @@ test('a score that fails scores nothing: it is no label', async () => {
     '--json',
   );
   expect(summaries(never.output)[0]).toMatchObject({ scored: 0, failed: 32 });
+});
+
+test('an episode of several roles counts once', async () => {
+  await train({
+    ...{ world: 'kuhn-poker', recipe: 'rloo', name: 'game', runs },
+    settings: {
+      ...{ seed: 4, steps: 1, threads: 1 },
+      model: { width: 8, layers: 1, heads: 1, hidden: 8 },
+      clone: { demonstrations: 16, steps: 2, batch: 8 },
+      rollout: { tasks: 2, group: 6 },
+      evaluation: { every: 0, finalTasks: 2 },
+    },
+  });
+  const counted = async (code: string) => {
+    const [before, step, after, all] = summaries((await rescoreIn('game', code, '--json')).output);
+    // Before and after: 2 tasks, sampled and greedy.
+    expect([before!.episodes, after!.episodes, all!.episodes]).toEqual([4, 4, 20]);
+    return step;
+  };
+  const both = 'export const score = ({ outcome }) => outcome;';
+  expect(await counted(both)).toMatchObject({ episodes: 12, scored: 12, failed: 0, sameOrder: 1 });
+  const one = 'export const score = ({ outcome: { first } }) => (first > 0 ? { first } : undefined);';
+  const wins = readEpisodeFile(join(runs, 'game', 'rollouts', '1.jsonl.gz'))!
+    .groups.flatMap(({ members }) => members)
+    .filter(({ outcome }) => outcome.first! > 0).length;
+  expect(await counted(one)).toMatchObject({ episodes: 12, scored: wins, failed: 0 });
+  const number = 'export const score = () => 1;';
+  expect(await counted(number)).toMatchObject({ episodes: 12, scored: 0, failed: 12 });
 });
 
 test('episodes without a score, and files and steps that there are not', async () => {

@@ -8,18 +8,18 @@ import { type Console, painter } from '../../show/console.ts';
 
 /** `policy`, with every turn written to the console as it happens, and a pause after each so that it can be followed. */
 export function narratedPolicy(policy: Policy, console: Console, pauseMs: number): Policy {
-  const shown = new Map<string, number>();
+  const completions = new Map<string, number>();
   return {
     get author() {
       return policy.author;
     },
     async complete(request: CompletionRequest): Promise<Completion> {
       const { conversation, messages, session, role } = request;
-      const turns = messages.filter((message) => message.role === 'assistant').length;
-      const seen = shown.get(conversation) ?? 0;
-      shown.set(conversation, messages.length);
-      const fresh = messages.slice(seen).filter((message) => message.role !== 'assistant');
-      const label = session.roles.length > 1 ? `${role}, turn ${turns + 1}` : `turn ${turns + 1}`;
+      const turn = (completions.get(conversation) ?? 0) + 1;
+      completions.set(conversation, turn);
+      // A context may have left out what was read before.
+      const fresh = messages.slice(messages.findLastIndex((message) => message.role === 'assistant') + 1);
+      const label = session.roles.length > 1 ? `${role}, turn ${turn}` : `turn ${turn}`;
       console.write(stateText(label, session.render?.(), fresh, console));
       const completion = await policy.complete(request);
       console.write(`${actionText(completion, console)}\n`);
@@ -27,7 +27,7 @@ export function narratedPolicy(policy: Policy, console: Console, pauseMs: number
       return completion;
     },
     release(conversation) {
-      shown.delete(conversation);
+      completions.delete(conversation);
       policy.release?.(conversation);
     },
   };

@@ -4,6 +4,7 @@ import { z } from 'zod';
 import { missingField } from '../contract/needs.ts';
 import { turnRewards } from '../kit/columns.ts';
 import { hashText } from '../kit/hash.ts';
+import { sharedTurns } from '../methods/tree/branches.ts';
 import type { CreditState, CreditTrajectory } from '../report/rollouts.ts';
 import { withTurnRewards } from './rewards.ts';
 import { defineShaping, type RewardShaping } from './shaping.ts';
@@ -24,9 +25,11 @@ w = ½(1 + cos(π·t/T)) for t steps so far, 0 after T;   1 where steps is 0`,
       'States are anchors; the state after the last turn is unknown and earns nothing.',
       'Global counts are kept in a fixed number of buckets (65,536) by a hash of the anchor, so that checkpoints stay small.',
       'Visits of a step are counted before any bonus, so that the order of trajectories does not matter.',
+      'Turns that a branch shares with its parent are one visit. Episodes that a curation inserts again are visits again.',
     ],
     wholeStepsIf: ({ scope, steps }) => scope !== 'episodic' || steps > 0,
     needs: ['turns[].anchor'],
+    uses: ['parent', 'sharedTurns'],
     example: '--method rloo --shape exploration-bonus --set exploration-bonus.scope=product',
   },
   z.strictObject({
@@ -73,7 +76,7 @@ const COUNTS = 'exploration-bonus/counts';
 const STEP = 'exploration-bonus/step';
 const BUCKETS = 65_536;
 
-/** Visits per bucket, with those of this step. @param key of the counts so far in the state */
+/** Visits per bucket, with those of this step; a turn that branches share is one. @param key of the counts so far in the state */
 export function countVisits(
   method: string,
   trajectories: readonly CreditTrajectory[],
@@ -81,9 +84,15 @@ export function countVisits(
   key: string,
 ): Record<string, number> {
   const counts: Record<string, number> = { ...(state[key] as Record<string, number> | undefined) };
+  const { keys } = sharedTurns(trajectories);
+  const visits = new Set<number>();
+  let turn = 0;
   for (const trajectory of trajectories) {
     for (let k = 0; k < trajectory.turns.length; k++) {
       const bucket = bucketOf(anchorOf(method, trajectory, k));
+      const visit = keys[turn++]! * BUCKETS + bucket;
+      if (visits.has(visit)) continue;
+      visits.add(visit);
       counts[bucket] = (counts[bucket] ?? 0) + 1;
     }
   }

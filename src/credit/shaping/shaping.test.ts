@@ -257,6 +257,32 @@ describe('exploration-bonus', () => {
     expectClose([again.trajectories.map(({ turns }) => turns[0]!.reward)], [[0.5, 0.5, Math.SQRT1_2]]);
   });
 
+  test('global: what branches share was visited once, whether or not its parent is there', () => {
+    const branches = ['b', 'c', 'd'].map((id) => ({
+      ...walk(id, 's', 'x', id),
+      ...{ parent: 'a', sharedTurns: 2 },
+    }));
+    const deeper = { ...walk('e', 's', 'x', 'b', 's'), parent: 'b', sharedTurns: 3 };
+    const options = { beta: 1, scope: 'global' };
+    for (const origin of [[walk('a', 's', 'x', 'a')], []]) {
+      const { shape } = findRewardShaping('exploration-bonus').create(options);
+      const rollouts = parseRollouts(JSON.stringify([...origin, ...branches]), 'x');
+      const { trajectories, state } = shape(rollouts, {});
+      for (const { turns } of trajectories) expectClose([turns.map(({ reward }) => reward)], [[1, 1, 0]]);
+      // Turns of a later step are visits of their own.
+      const later = shape(parseRollouts(JSON.stringify([walk('f', 'y', 's', 'b')]), 'x'), state);
+      expectClose(
+        [later.trajectories[0]!.turns.map(({ reward }) => reward)],
+        [[Math.SQRT1_2, Math.SQRT1_2, 0]],
+      );
+    }
+    // A branch of a branch comes to s again.
+    expectClose(
+      [rewards('exploration-bonus', [...branches, deeper], options)[3]!],
+      [[1, 1, Math.SQRT1_2, 0]],
+    );
+  });
+
   test('product: both', () => {
     const options = { beta: 1, scope: 'product' };
     expectClose(rewards('exploration-bonus', [walk('a', 's', 's')], options), [[0.5, 0]]);
@@ -292,6 +318,16 @@ describe('novelty', () => {
       [1 / 2, 0, 0],
       [1 / 2, 1, 0],
     ]);
+  });
+
+  test('training: what branches share was visited once', () => {
+    const branches = ['b', 'c', 'd'].map((id) => ({
+      ...walk(id, 's', 'x', 'y'),
+      ...{ parent: 'a', sharedTurns: 2 },
+    }));
+    // x was visited once, as s was; y three times.
+    const walks = [walk('a', 's', 'x'), ...branches];
+    expectClose([rewards('novelty', walks, { beta: 1, alpha: 0.5 })[1]!], [[1 / 2, 0, 0]]);
   });
 
   test('group: members that came there, each once', () => {

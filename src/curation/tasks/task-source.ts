@@ -64,8 +64,9 @@ export interface Round extends Seatable {
     /** Training tasks of the environment; may be Infinity. */
     readonly size: number;
     /**
-     * The tasks of this round in an endless list of shuffled epochs: up to `rollout.tasks` of them, no other round has any of
-     * these before all tasks had their turn. The same, however often it is asked.
+     * The tasks of this round: up to `rollout.tasks` of them, the same however often it is asked. Those of the first rounds go
+     * through the set in shuffled epochs, each task once before any comes again. A further round has none that the step had, while
+     * there are others.
      */
     fresh(count: number): readonly number[];
     /** What the environment says to help with a training task: more of it at higher levels, from 1. Undefined: nothing. */

@@ -13,18 +13,22 @@
  * 1. The paper puts the expert's act into the history in place of the agent's. Here the agent's act stays, and the observation,
  *    which is that of the expert's, begins with what was done instead.
  * 2. The paper cuts discounted returns at a patch; here the credit method decides.
- * 3. An act that cannot be read costs a turn, and is not patched.
+ * 3. An act that cannot be read is one that differs, and uses up a patch. But nothing is done instead: environments promise that it
+ *    moves nothing, so the agent acts there again.
  * 4. Trajectories are those of the scripted expert, who does the same at equal states. How long one is, is seen at the start: where
  *    chance plays a part, it may turn out longer or shorter.
+ * 5. Progress is told once: where the turns that were the expert's end, or with the episode. Where a limit of the rollout (turns,
+ *    tokens, the context) cuts an episode whose every act was the expert's, it is not told.
  */
 
 import { Rng } from '../../core/rng.ts';
-import type { Environment } from '../environment.ts';
+import type { Environment, Step } from '../environment.ts';
 import { anchorOf, lifted } from './lifted.ts';
 
 export type Patched<State> = {
   readonly now: State;
-  readonly patches: number;
+  /** Acts that were not the expert's. */
+  readonly misses: number;
   /** What was done instead of the last act; '' where that was the expert's. */
   readonly instead: string;
   /** Turns that were the expert's, until one was not. */
@@ -75,33 +79,41 @@ export function patched<Task, State>(
     start(task, rng) {
       const { state, messages } = inner.start(task, rng);
       const length = lengthFrom(state, rng.fork('expert'));
-      return { state: { now: state, patches: 0, instead: '', matched: 0, length }, messages };
+      return { state: { now: state, misses: 0, instead: '', matched: 0, length }, messages };
     },
     step(before, action, rng) {
-      const { now } = before;
+      const { now, length } = before;
       const expert = expertAt(now);
       const own = inner.step(now, action, rng.fork('own'));
-      if (!own.valid)
-        return { ...own, state: { ...before, now: own.state, instead: '' }, reward: 0, success: false };
-      const isMatch = action === expert;
-      const patches = before.patches + (isMatch ? 0 : 1);
+      const isMatch = own.valid && action === expert;
+      const misses = before.misses + (isMatch ? 0 : 1);
+      const over = misses > most;
+      const matched = before.matched + (misses === 0 ? 1 : 0);
+      const told = (done: boolean): NonNullable<Step<State>['metrics']> => {
+        const wasOn = before.misses === 0 && before.matched < length;
+        const ends = wasOn && (misses > 0 || done || matched === length);
+        return { matched: isMatch ? 1 : 0, ...(ends && { progress: matched / length }) };
+      };
+      if (!own.valid) {
+        const state = { now: own.state, misses, instead: '', matched, length };
+        const done = over || own.done;
+        const observation = over ? '' : own.observation;
+        return { ...own, state, reward: 0, observation, done, success: false, metrics: told(done) };
+      }
       const reward = 0.1 + 0.9 * likeness(action, expert);
       const taken = inner.step(now, expert, rng.fork('taken'));
-      const over = !isMatch && patches > most;
-      const matched = before.matched + (patches === 0 ? 1 : 0);
       const instead = isMatch || over ? '' : expert;
-      const state = { now: over ? now : taken.state, patches, instead, matched, length: before.length };
+      const state = { now: over ? now : taken.state, misses, instead, matched, length };
       const done = over || taken.done;
-      const { metrics: __, success: ___, ...rest } = taken;
       return {
-        ...rest,
+        ...taken,
         state,
         valid: true,
         reward,
-        observation: over ? '' : `${state.instead} ${taken.observation}`.trim(),
+        observation: over ? '' : `${instead} ${taken.observation}`.trim(),
         done,
-        success: !over && taken.done && taken.success === true && patches === 0,
-        metrics: { matched: isMatch ? 1 : 0, ...(done && { progress: matched / before.length }) },
+        success: !over && taken.done && taken.success === true && misses === 0,
+        metrics: told(done),
       };
     },
     ...(natural && {

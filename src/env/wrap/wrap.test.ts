@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { guessNumber } from '../../../envs/guess-number/index.ts';
+import { environmentMetrics } from '../../rollout/environment-metrics.ts';
 import { healthy } from '../../testing/check/planted/healthy.test-helper.ts';
 import { environmentLaws } from '../../testing/environment-laws.ts';
 import { mockPolicy } from '../../testing/mock-policy.ts';
@@ -22,21 +23,22 @@ test.each([
   ['one in another', () => environmentLaws(chained(faults(echo), { objectives: 3 }), { episodes: 30 })],
 ] as const)('%s keeps the laws', (_, laws) => laws());
 
+/** Four steps, each of its own words. */
+const walk: Environment<null, number> = {
+  name: 'walk',
+  description: '',
+  maxTurns: 9,
+  tasks: () => ({ size: 1, at: () => null }),
+  start: () => ({ state: 0, messages: [{ role: 'user', content: 'at 0' }] }),
+  step: (at, action) => ({
+    state: action === '?' ? at : at + 1,
+    observation: `at ${at + 1}`,
+    ...{ reward: 0, done: action !== '?' && at === 3, success: at === 3, valid: action !== '?' },
+  }),
+  solve: (at) => `go ${at}`,
+};
+
 test('patched: the expert’s act is done instead, and pays by how like it was; one patch too many ends it', async () => {
-  /** Three steps, each of its own words. */
-  const walk: Environment<null, number> = {
-    name: 'walk',
-    description: '',
-    maxTurns: 9,
-    tasks: () => ({ size: 1, at: () => null }),
-    start: () => ({ state: 0, messages: [{ role: 'user', content: 'at 0' }] }),
-    step: (at, action) => ({
-      state: action === '?' ? at : at + 1,
-      observation: `at ${at + 1}`,
-      ...{ reward: 0, done: action !== '?' && at === 3, success: at === 3, valid: action !== '?' },
-    }),
-    solve: (at) => `go ${at}`,
-  };
   const play = async (acts: readonly string[], patches: number) => {
     const policy = mockPolicy(acts);
     const episode = await playEpisode(patched(walk, { patches }), policy, { task: null });
@@ -47,17 +49,35 @@ test('patched: the expert’s act is done instead, and pays by how like it was; 
   expect(one.rewards.map((reward) => Math.round(reward! * 100) / 100)).toEqual([1, 0.19, 0.55, 1]);
   expect(one.seen).toEqual(['at 1', 'go 1 at 2', 'go 2 at 3']);
   expect(one.episode).toMatchObject({ success: { agent: false }, stop: 'done' });
-  const none = await play(['?', 'go 0', 'stay'], 0);
-  expect(none.rewards.map((reward) => Math.round(reward! * 100) / 100)).toEqual([0, 1, 0.19]);
-  expect(none.episode).toMatchObject({ success: { agent: false }, stop: 'done' });
+  // An act that cannot be read uses up a patch, and the agent acts there again.
+  const unread = await play(['?', 'go 0', 'stay'], 1);
+  expect(unread.rewards.map((reward) => Math.round(reward! * 100) / 100)).toEqual([0, 1, 0.19]);
+  expect(unread.episode).toMatchObject({ success: { agent: false }, stop: 'done' });
   const whole = await play(['go 0', 'go 1', 'go 2', 'go 3'], 0);
   expect(whole.episode.success.agent).toBe(true);
-  // Two of four turns, or one, or all, until an act was another: the share that SOP is made of.
-  const early = await play(['go 0', 'go 1', 'stay'], 0);
-  const progress = [whole, early, one].map(({ episode }) => episode.transitions.at(-1)!.metrics!.progress);
-  expect(progress).toEqual([1, 0.5, 0.25]);
   expect(() => patched({ ...walk, solve: undefined as never })).toThrow('has no expert');
 });
+
+test.each<[string, number, number, boolean, Partial<typeof walk>?]>([
+  ['go 0,go 1,go 2,go 3', 0, 1, true],
+  ['go 0,go 1,stay', 0, 0.5, false],
+  ['go 0,go 1,?', 0, 0.5, false],
+  ['?,?,?,?,?,?', 0, 0, false],
+  ['?,go 0,go 1,go 2,go 3', 0, 0, false],
+  ['?,go 0,go 1,go 2,go 3', 2, 0, false],
+  ['go 0,stay,go 9,go 3', 2, 0.25, false],
+  ['go 0,go 1,go 2', 0, 1, false, { maxTurns: 3 }],
+  ['go 0,stay,go 2', 1, 1 / 3, false, { maxTurns: 3 }],
+])(
+  'patched: each episode tells its progress once (%s with %i patches: %d)',
+  async (acts, patches, progress, success, other) => {
+    const world = patched({ ...walk, ...other }, { patches });
+    const episode = await playEpisode(world, mockPolicy(acts.split(',')), { task: null });
+    const told = episode.transitions.flatMap(({ metrics }) => metrics?.progress ?? []);
+    expect([told, episode.success.agent]).toEqual([[progress], success]);
+    expect(environmentMetrics([episode])['env/progress']).toBe(progress);
+  },
+);
 
 test('patched: after a patch all members stand at the expert’s state, and read what its step said, in either wording', async () => {
   const steps: Environment<null, number> = {

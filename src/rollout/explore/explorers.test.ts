@@ -130,7 +130,22 @@ describe('branches', () => {
     const spread = (penalty: number) => aepoExplorer({ ...usual, width: 4, balance: 0, penalty });
     const parents = async (penalty: number) =>
       new Set((await play(spread(penalty), 8)).map(({ parent }) => parent)).size - 1;
-    expect(await parents(0.2)).toBe(4);
+    // Of 8 episodes 5 start afresh, and each of the 3 branches has a parent of its own.
+    expect(await parents(0.2)).toBe(3);
+  });
+
+  test('as many start afresh as N, balance and entropies say, the first of them included', async () => {
+    const whole = async (balance: number, members: number) =>
+      (await play(aepoExplorer({ ...usual, width: 16, balance, alpha: 1, penalty: 0 }), members)).filter(
+        ({ parent }) => parent === undefined,
+      ).length;
+    // Later turns are unsure by 0.5 more than the first: σ(-balance / 2) is 0.5, 0.438, 0.378 and 0.
+    expect(await whole(0, 16)).toBe(9);
+    expect(await whole(0.5, 16)).toBe(8);
+    expect(await whole(1, 16)).toBe(7);
+    expect(await whole(99, 16)).toBe(1);
+    expect(await whole(0, 8)).toBe(5);
+    expect(await whole(-99, 8)).toBe(8);
   });
 
   test('the same seed branches alike', async () => {

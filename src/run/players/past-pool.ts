@@ -13,7 +13,7 @@ export interface PastPoolOptions {
   /** Those of them that the settings seat. */
   readonly seated: readonly string[];
   readonly seed: string | number;
-  readonly weights: Pick<PastWeights, 'at'>;
+  readonly weights: Pick<PastWeights, 'found'>;
   /** Another engine of the learner's model. */
   open(): Promise<Engine>;
 }
@@ -62,15 +62,15 @@ export class PastPool {
       const step = this.#stepOf(name);
       if (step !== undefined) wanted.set(name, step);
     }
-    const steps = new Set(wanted.values());
+    const steps = new Map([...wanted].map(([name, step]) => [step, name] as const));
     const free = this.#held.filter(({ step }) => !steps.has(step));
-    for (const step of steps) {
+    for (const [step, name] of steps) {
       if (this.#held.some((held) => held.step === step)) continue;
       const held = free.pop() ?? { engine: await open(), step: Number.NaN };
       if (!this.#held.includes(held)) this.#held.push(held);
       // Where the load fails, it no longer has what it had.
       held.step = Number.NaN;
-      await held.engine.load(weights.at(step), { optimizer: false });
+      await held.engine.load(weights.found(name, step), { optimizer: false });
       held.step = step;
     }
     this.#ready = new Map(

@@ -1,7 +1,8 @@
 /** The weights of the learner at earlier steps: which are kept, where they lie, and which a player has in a step. */
 
-import { mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { TurnwiseError } from '../../core/errors.ts';
 import { Rng } from '../../core/rng.ts';
 import type { Engine } from '../../engine/engine.ts';
 
@@ -43,6 +44,18 @@ export class PastWeights {
 
   at(step: number): string {
     return join(this.#folder, String(step));
+  }
+
+  /** Where the weights lie with which a player plays. @throws TurnwiseError `checkpoint-missing` */
+  found(player: string, step: number): string {
+    const folder = this.at(step);
+    if (existsSync(folder)) return folder;
+    throw new TurnwiseError('checkpoint-missing', {
+      what: `The weights of the earlier self "${player}" are not there`,
+      seen: `no folder ${folder}`,
+      allowed: 'a step whose weights are still kept: past:EVERY:MOST keeps MOST of them',
+      fields: { player, step },
+    });
   }
 
   /** Keep the present weights where they are wanted, complete or not at all, and drop those that nobody will want again. */

@@ -98,12 +98,13 @@ export async function rescored(
   });
 }
 
-/** What scores say about many episodes. */
+/** What scores say about many episodes. An episode counts once, whatever the number of its roles. */
 export interface ScoreSummary {
   readonly episodes: number;
+  /** With a score of one of its roles. */
   readonly scored: number;
   readonly failed: number;
-  /** Means over those with a score; undefined where there are none. */
+  /** Means over roles with a score; undefined where there are none. */
   readonly recorded: number | undefined;
   readonly score: number | undefined;
   readonly ofSuccesses: number | undefined;
@@ -117,15 +118,14 @@ export interface ScoreSummary {
 
 /** @param groups each as `rescored` gave it */
 export function summaryOf(groups: readonly (readonly Rescored[])[]): ScoreSummary {
-  const all = groups.flat();
-  const scored = all.filter(isScored);
+  const scored = groups.flat().filter(isScored);
   const scores = (success: boolean): number[] =>
     scored.filter((one) => one.success === success).map(({ score }) => score);
   const orders = groups.flatMap((group) => ordersIn(group.filter(isScored)));
   return {
-    episodes: all.length,
-    scored: scored.length,
-    failed: all.filter(({ failure }) => failure !== undefined).length,
+    episodes: episodesIn(groups),
+    scored: episodesIn(groups, isScored),
+    failed: episodesIn(groups, ({ failure }) => failure !== undefined),
     recorded: meanOf(scored.map(({ recorded }) => recorded)),
     score: meanOf(scored.map(({ score }) => score)),
     ofSuccesses: meanOf(scores(true)),
@@ -135,6 +135,17 @@ export function summaryOf(groups: readonly (readonly Rescored[])[]): ScoreSummar
 }
 
 const isScored = (one: Rescored): one is Rescored & { readonly score: number } => one.score !== undefined;
+
+/** Episodes of which a role is meant. An evaluation plays the same keys twice, in groups of their own. */
+function episodesIn(
+  groups: readonly (readonly Rescored[])[],
+  isMeant: (one: Rescored) => boolean = () => true,
+): number {
+  return groups.reduce((sum, roles) => {
+    const keys = roles.filter(isMeant).map(({ step, group, member }) => `${step}/${group}/${member}`);
+    return sum + new Set(keys).size;
+  }, 0);
+}
 
 /** For each pair of one role that earned differently: 1 where the scores have the same order, a half where they are equal. */
 function ordersIn(group: readonly (Rescored & { readonly score: number })[]): number[] {

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { findRecipe } from '../recipes/recipes.ts';
 import { type TrainSettings, trainConfigSchema } from './config.ts';
 import { resolveConfig } from './resolve.ts';
-import { configAt, configsOf, settingsOf } from './stages.ts';
+import { configAt, configsOf, endsInLog, lastSteps, settingsOf } from './stages.ts';
 
 const resolve = (settings: object, recipe = 'rloo') =>
   resolveConfig({
@@ -190,4 +190,21 @@ test('a stage may begin after measured ones, and numbers beside them still follo
   const at = (until: number) => ({ until, set: {} });
   expect(refusal({ stages: [at(4), measured, at(5)] })).toBe('nothing was refused');
   expect(refusal({ stages: [at(5), measured, at(4)] })).toMatch(/Stage 3: Stages follow each other/);
+});
+
+test('the log tells when a measured stage ended, and nothing of one that goes on', () => {
+  const measured = { metric: 'reward/mean', least: 1 };
+  const { stages } = resolve({
+    stages: [measured, 5, measured, measured].map((until) => ({ until, set: {} })),
+  });
+  // The first one lasted beyond the end of the second.
+  const begun = [
+    [1, 1],
+    [8, 3],
+    [10, 4],
+  ].map(([step = 0, stage = 0]) => ({ type: 'stage', step, stage, set: {} }) as const);
+  expect(endsInLog(stages, begun)).toEqual([7, 7, 9, null]);
+  expect(lastSteps(stages, endsInLog(stages, begun))).toEqual([7, 5, 9, Number.POSITIVE_INFINITY]);
+  expect(endsInLog(stages, begun.slice(0, 1))).toEqual([null, null, null, null]);
+  expect(endsInLog([], [])).toEqual([]);
 });

@@ -7,6 +7,7 @@
 import { z } from 'zod';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { Json } from '../../core/json/json.ts';
+import type { StoredEvent } from '../loop/events.ts';
 import type { TrainConfig } from './config.ts';
 import { mergeSettings, OPEN_GROUPS, withoutLeftOut } from './merge.ts';
 import { count } from './numbers.ts';
@@ -68,6 +69,15 @@ export function lastSteps(list: readonly Stage[], ends: StageEnds = []): number[
       typeof until === 'number' ? until : (ends[index] ?? before + (until.steps ?? Number.POSITIVE_INFINITY));
     before = Math.max(before, last);
     return last;
+  });
+}
+
+/** The last step of each stage that another one followed, as the log of the run tells: all that have ended by its last step. */
+export function endsInLog(list: readonly Stage[], events: readonly StoredEvent[]): StageEnds {
+  const begun = events.flatMap((event) => (event.type === 'stage' ? [event] : []));
+  return list.map((_, index) => {
+    const next = begun.find(({ stage }) => stage > index + 1);
+    return next === undefined ? null : next.step - 1;
   });
 }
 

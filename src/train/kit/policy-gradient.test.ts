@@ -7,6 +7,7 @@ import { keepUsable } from '../../curation/usable.ts';
 import { type FakeEngine, fakeEngine } from '../../testing/fake-engine.ts';
 import type { TrainSettings } from '../config/config.ts';
 import { learnerOn, learnOnce } from '../learner-on.test-helper.ts';
+import { initialMemory } from '../loop/learn-step.ts';
 
 /** One turn; its only sampled token is the number of the episode. */
 const episode = (number: number, reward: number, stop: StopReason = 'done'): Episode =>
@@ -71,6 +72,29 @@ test('samples that teach nothing are left out of the passes, unless entropy or K
   expect((await learnFrom(equal)).engine.learned).toEqual([]);
   const counted = await learnFrom(equal, { objective: { entropyCoefficient: 0.01 } });
   expect([...lessons(counted.engine).keys()].sort()).toEqual([10, 11]);
+});
+
+test('the history of entropies goes on after a stage without smoothing', async () => {
+  let entropy = 0;
+  const engine = fakeEngine({
+    score: async ({ rows }) => {
+      const each = (number: number) => rows.map(({ ids_T }) => new Float32Array(ids_T.length).fill(number));
+      return { logprobs: each(-1), entropies: each(entropy) };
+    },
+  });
+  const groups = keepUsable(roleGroups([madeGroup(episode(10, 1), episode(11, 0))]), 2).groups;
+  let memory = initialMemory(learnerOn(engine, 'epo'));
+  const historyOf = async (entropySmoothing: number, now: number) => {
+    entropy = now;
+    const learner = learnerOn(engine, 'epo', { objective: { entropySmoothing } });
+    const update = await learnOnce(learner, groups, { step: 0, planned: 3 }, memory);
+    memory = { ...memory, ...update.memory };
+    return update.memory.recipe;
+  };
+  const first = { entropies: [{ mean: 1, iterations: 1 }] };
+  expect(await historyOf(1, 1)).toEqual(first);
+  expect(await historyOf(0, 9)).toEqual(first);
+  expect(await historyOf(1, 2)).toEqual({ entropies: [{ mean: 1.5, iterations: 2 }] });
 });
 
 test('each part of an epoch is one optimizer step, and every sample is in each epoch once', async () => {

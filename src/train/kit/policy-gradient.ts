@@ -34,7 +34,8 @@ export const policyGradient = learning<Memory>((config) => async (trainer, group
   }
   const samples = candidates.flatMap((candidate) => candidate.samples);
   return {
-    memory: smoothed ? { entropies: extendedEntropies(entropies, samples, scores) } : {},
+    // A stage without smoothing leaves the history as it is.
+    memory: smoothed ? { entropies: extendedEntropies(entropies, samples, scores) } : at.memory,
     metrics: { 'samples/learned_share': passed / Math.max(1, samples.length) },
   };
 });

@@ -2,9 +2,10 @@
 
 import { badDefinition, callDefinition } from '../../core/definition.ts';
 import type { ByRole, Episode, Group } from '../../core/episode.ts';
+import { keyText } from '../../core/episode-key.ts';
 import { Rng } from '../../core/rng.ts';
 import { type Curated, curate } from '../../curation/curate.ts';
-import { isUsable, withMembers } from '../../curation/usable.ts';
+import { usableGroups } from '../../curation/usable.ts';
 import { policyRoles } from '../../env/world.ts';
 import { type CollectOptions, collectGroups, type GroupToPlay } from '../../rollout/collect.ts';
 import { runEpisode } from '../../rollout/episode.ts';
@@ -21,7 +22,7 @@ import { placeValues } from '../kit/place-values.ts';
 import { playedBy } from '../kit/seats.ts';
 import { staged } from '../kit/staged.ts';
 import type { Memory } from './learn-step.ts';
-import { freshTasks, groupsToPlay, seatable } from './requests.ts';
+import { countingTasks, freshTasks, groupsToPlay, seatable } from './requests.ts';
 import { promptsOf } from './tell-prompts.ts';
 
 /** Rounds of a step after which a source of tasks is not believed to come to an end. */
@@ -49,6 +50,7 @@ export function stepActor(
   const wayOf = oncePer(playOf);
   const synchronous = isSynchronous(config);
   const gate = synchronous ? undefined : limited(config.rollout.concurrency);
+  const tasksBefore = countingTasks(at);
   const requestOf = new WeakMap<Group, () => Promise<Group>>();
   /** Of each step that is under way, the last round that played anything, the number of its first group, and what came of it. */
   const steps = new Map<
@@ -81,7 +83,7 @@ export function stepActor(
       const { tasks } = own;
       const play = async (asked: readonly GroupToPlay[], options: CollectOptions) =>
         scoreGroups(await wayOf(own)(asked, options), options);
-      const usable = withMembers(groups, isUsable);
+      const usable = usableGroups(groups);
       const first = steps.get(step)?.first ?? 0;
       const requests = tasks.next({
         ...{
@@ -95,7 +97,7 @@ export function stepActor(
         wanted: round === 0 || !synchronous ? wanted : (await curated(step, groups)).wanted,
         groups: usable,
         latest: usable.filter(({ group }) => group >= first),
-        tasks: freshTasks(own, step, round),
+        tasks: freshTasks(own, tasksBefore(step), round),
       });
       if (requests.length === 0) return [];
       if (round === MOST_ROUNDS)
@@ -205,13 +207,13 @@ function scoredGroups(
   memory: Memory,
 ): readonly Group[] {
   const rng = Rng.of('scores', config.seed, step);
-  const usable = withMembers(groups, isUsable);
-  const scores = tasks.scores?.(usable, { step, memory: memory.tasks, rng });
-  if (!scores || scores.size === 0) return groups;
+  const given = tasks.scores?.(usableGroups(groups), { step, memory: memory.tasks, rng });
+  if (!given || given.size === 0) return groups;
+  const scores = new Map([...given].map(([{ key }, rewards]) => [keyText(key), rewards]));
   return groups.map((group) => ({
     ...group,
     members: group.members.map((episode) => {
-      const rewards = scores.get(episode);
+      const rewards = scores.get(keyText(episode.key));
       return rewards ? withScore(episode, config.tasks.name, rewards) : episode;
     }),
   }));

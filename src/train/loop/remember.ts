@@ -5,7 +5,7 @@ import { keysIn } from '../../core/episode-key.ts';
 import type { Json } from '../../core/json/json.ts';
 import type { Remembering } from '../../core/remembers.ts';
 import { Rng } from '../../core/rng.ts';
-import { isUsable, withMembers } from '../../curation/usable.ts';
+import { usableGroups } from '../../curation/usable.ts';
 import type { TrainConfig } from '../config/config.ts';
 import type { Kept } from '../kit/learn.ts';
 import type { Learner } from '../kit/learner.ts';
@@ -27,7 +27,7 @@ export function remembered(
   step: number,
 ): Remembered {
   const { config, tasks, turns, curations } = learner;
-  const usable = withMembers(groups, isUsable);
+  const usable = usableGroups(groups);
   const after = (one: Remembering, memory: Json, ...name: readonly string[]): Json =>
     memoryAfter(one, usable, memory, { seed: config.seed, step, name });
   return {
@@ -56,7 +56,7 @@ export function turnMemoryAfter(
   memory: Json,
   step: number,
 ): Json {
-  return memoryAfter(turns, withMembers(groups, isUsable), memory, { seed, step, name: ['turns'] });
+  return memoryAfter(turns, usableGroups(groups), memory, { seed, step, name: ['turns'] });
 }
 
 function memoryAfter(

@@ -7,7 +7,7 @@ import { openTasks } from '../config/catalogue.ts';
 import { trainConfigSchema } from '../config/config.ts';
 import { Archive } from '../kit/archive.ts';
 import type { Learner } from '../kit/learner.ts';
-import { freshTasks, groupsToPlay } from './requests.ts';
+import { countingTasks, freshTasks, groupsToPlay } from './requests.ts';
 
 const stored = madeGroup(
   playedEpisode(0, [{ reward: 0 }, { reward: 0 }, { reward: 1 }], { key: madeKey({ step: 2, task: 9 }) }),
@@ -34,7 +34,7 @@ function chosen(of: Learner, step: number, pool: Json, round = 0): Promise<Group
     ...{ step, round, wanted: 4, members: 3, groups: [], latest: [], memory: pool },
     rng: Rng.of('tasks', 1, step, round),
     ...{ roles: ['agent'], players: [] },
-    tasks: freshTasks(of, step, round),
+    tasks: freshTasks(of, countingTasks(() => of)(step), round),
   });
   return groupsToPlay(of, requests, step, round * 4);
 }
@@ -67,9 +67,31 @@ test('small sets are gone through in shuffled epochs, the same for the same step
   expect(await tasksOf(chosen(small, 2, []))).toEqual(drawn.slice(4, 8));
 });
 
+test('where stages change the number of tasks, each still comes once before any comes again', () => {
+  const sizes = [4, 4, 2, 2, 4];
+  const at = (step: number) => ({
+    config: trainConfigSchema.parse({ rollout: { tasks: sizes[step - 1]! } }),
+  });
+  const { world } = learner(16);
+  const before = countingTasks(at);
+  const drawn = sizes.map((count, index) =>
+    freshTasks({ ...at(index + 1), world }, before(index + 1), 0).fresh(count),
+  );
+  expect(new Set(drawn.flat()).size).toBe(16);
+  // Whichever step is asked for first.
+  expect(countingTasks(at)(5)).toBe(12);
+});
+
 test('a further round plays others, and what the pool gave changes none of the fresh ones', async () => {
   const small = learner(10);
-  expect(await tasksOf(chosen(small, 1, [], 1))).not.toEqual(await tasksOf(chosen(small, 1, [])));
+  for (let step = 1; step <= 12; step++) {
+    const own = await tasksOf(chosen(small, step, []));
+    const further = await tasksOf(chosen(small, step, [], 1));
+    expect([new Set(further).size, further.filter((task) => own.includes(task))]).toEqual([4, []]);
+    // What is left comes before anything comes again.
+    const third = await tasksOf(chosen(small, step, [], 2));
+    expect(new Set([...own, ...further, ...third]).size).toBe(10);
+  }
   const [first, second] = await Promise.all(
     [0, 1].map((round) => tasksOf(chosen(learner(ENDLESS), 1, [], round))),
   );

@@ -13,36 +13,71 @@ import { guidanceOf } from '../../env/world.ts';
 import { LEARNER } from '../../policy/engine-policy.ts';
 import type { GroupToPlay } from '../../rollout/collect.ts';
 import { prefixAt } from '../../rollout/turns/copied-prefix.ts';
+import type { TrainConfig } from '../config/config.ts';
 import type { Learner } from '../kit/learner.ts';
 
-/** Far beyond the steps of any run, so that further rounds of a step play tasks of their own. */
-const ROUND_STRIDE = 2 ** 20;
+/** Beyond the tasks of any run, so that further rounds of a step play tasks of their own. */
+const ROUND_STRIDE = 2 ** 26;
+
+/**
+ * Of each step, from 1, how many tasks those before it have had: stages may change their number.
+ *
+ * @param at the learner of a step
+ */
+export function countingTasks(
+  at: (step: number) => { readonly config: Pick<TrainConfig, 'rollout'> },
+): (step: number) => number {
+  const before = [0];
+  return (step) => {
+    while (before.length < step) before.push(before.at(-1)! + at(before.length).config.rollout.tasks);
+    return before[step - 1]!;
+  };
+}
 
 /**
  * The training tasks, as a source sees them in a round of a step: finite sets are gone through in shuffled epochs.
  *
- * @param step that asks, from 1
+ * @param before tasks of all earlier steps
  */
 export function freshTasks(
   { config, world }: Pick<Learner, 'config' | 'world'>,
-  step: number,
+  before: number,
   round: number,
 ): Round['tasks'] {
   const set = tasksOf(world, 'train');
   const { size } = set;
-  const first = (step - 1 + round * ROUND_STRIDE) * config.rollout.tasks;
-  const inEpoch = epochs(size, config.seed);
+  const inRound = Number.isFinite(size)
+    ? inEpochs(size, config, before, round)
+    : (index: number) => before + round * ROUND_STRIDE + index;
   return {
     size,
     guidance: (index, level) => {
       const { task, failure } = readTask(world, set, index);
       return failure === undefined ? guidanceOf(world, task, level) : undefined;
     },
-    fresh: (count) =>
-      Array.from({ length: count }, (_, index) =>
-        Number.isFinite(size) ? inEpoch(first + index) : first + index,
-      ),
+    fresh: (count) => Array.from({ length: count }, (_, index) => inRound(index)),
   };
+}
+
+/**
+ * The tasks of a finite set in a round. Further rounds have others than the step had so far, while there are any: those that lie
+ * furthest from its own in the order of the epoch.
+ */
+function inEpochs(
+  size: number,
+  { seed, rollout }: Pick<TrainConfig, 'seed' | 'rollout'>,
+  before: number,
+  round: number,
+): (index: number) => number {
+  const inEpoch = epochs(size, seed);
+  if (round === 0) return (index) => inEpoch(before + index);
+  const own = new Set(Array.from({ length: rollout.tasks }, (_, index) => inEpoch(before + index)));
+  const epoch = size * Math.floor(before / size);
+  const far = before + rollout.tasks + Math.floor((size - rollout.tasks) / 2);
+  const order = Array.from({ length: size }, (_, index) => inEpoch(epoch + ((far + index) % size)));
+  const others = order.filter((task) => !own.has(task));
+  const left = others.length > 0 ? others : order;
+  return (index) => left[((round - 1) * rollout.tasks + index) % left.length]!;
 }
 
 /** The task at a place of an endless list of shuffled epochs. */

@@ -8,7 +8,7 @@ import type { Message } from '../../core/messages.ts';
 import { hash32, Rng } from '../../core/rng.ts';
 import { thrownText } from '../../core/safe-text.ts';
 import { mean } from '../../core/statistics.ts';
-import { isUsable, withMembers } from '../../curation/usable.ts';
+import { usableGroups } from '../../curation/usable.ts';
 import { outcomesOf } from '../../prompts/outcomes.ts';
 import type { PromptedGroup } from '../../prompts/prompt-source.ts';
 import type { Learner } from '../kit/learner.ts';
@@ -129,11 +129,11 @@ const nameOf = (text: string): string =>
 
 /** The groups of the step, without failed episodes and those that a curation inserted. */
 export function promptedGroups(groups: readonly Group[]): PromptedGroup[] {
-  return groups.flatMap((whole) => {
-    // Episodes that go on from a place of an earlier step read what was asked for then.
-    const isPrompted = (episode: Episode): boolean =>
-      isUsable(episode) && isPlayedIn(whole, episode) && !episode.startedAt;
-    const own = withMembers([whole], isPrompted);
-    return own.map((group) => ({ prompt: group.members[0]?.prompt ?? '', group }));
-  });
+  // Episodes that go on from a place of an earlier step read what was asked for then.
+  const isPrompted = (episode: Episode, group: Group): boolean =>
+    isPlayedIn(group, episode) && !episode.startedAt;
+  return usableGroups(groups, isPrompted).map((group) => ({
+    prompt: group.members[0]?.prompt ?? '',
+    group,
+  }));
 }

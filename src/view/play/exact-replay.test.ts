@@ -63,11 +63,20 @@ async function play(
   at: At & { readonly label?: string },
   turns: number,
   move: () => PlayMove,
+  checkpoint?: number,
 ): Promise<PlayEvent[]> {
   const events: PlayEvent[] = [];
+  const from = { ...at, turns };
   await playEpisode({
     root,
-    request: { run, split: 'train', task: 0, attempt: 0, from: { ...at, turns } },
+    request: {
+      run,
+      split: 'train',
+      task: 0,
+      attempt: 0,
+      from,
+      ...(checkpoint !== undefined && { checkpoint }),
+    },
     tell: (event) => events.push(event),
     move: async () => move(),
     signal: new AbortController().signal,
@@ -86,10 +95,14 @@ const nobody = (): never => {
 };
 
 /** Played to its end, and from a turn on by the same acts. */
-async function expectExact(run: string, found: ReturnType<typeof placesIn>[number]): Promise<void> {
+async function expectExact(
+  run: string,
+  found: ReturnType<typeof placesIn>[number],
+  checkpoint?: number,
+): Promise<void> {
   const { episode, chain, at } = found;
   const { stop, success, outcome } = episode;
-  const again = await play(run, at, Number.POSITIVE_INFINITY, nobody);
+  const again = await play(run, at, Number.POSITIVE_INFINITY, nobody, checkpoint);
   const texts = (events: readonly PlayEvent[]) =>
     events.flatMap((event) => (event.kind === 'turn' ? [event.text] : []));
   expect(texts(again)).toEqual(chain.calls.map(({ text }) => text));
@@ -97,7 +110,7 @@ async function expectExact(run: string, found: ReturnType<typeof placesIn>[numbe
   expect(endOf(again).failure).toBe(episode.failure);
   for (const turns of new Set([0, chain.transitions.length >> 1, chain.transitions.length - 1])) {
     const acts = chain.calls.slice(turns).map(({ text }): PlayMove => ({ kind: 'type', text }));
-    const on = await play(run, at, turns, () => acts.shift() ?? nobody());
+    const on = await play(run, at, turns, () => acts.shift() ?? nobody(), checkpoint);
     expect(endOf(on)).toMatchObject({ stop, success, outcome });
     // What was told at a place is not told to whoever goes on from before it.
     if (turns <= (episode.startedAt?.at(-1)?.transition ?? -1)) continue;
@@ -179,6 +192,49 @@ test('attempts, and what a turn control says that remembers, are those of the st
   const values = events.filter((event) => event.kind === 'measured');
   expect(values.map(({ played }) => played)).toEqual(retried!.chain.transitions.map(() => 4));
 }, 240_000);
+
+test('what the policy reads is that of the stage, too', async () => {
+  await made('staged', {
+    context: { name: 'last-turns', turns: 8 },
+    stages: [{ until: 1, set: { 'context.turns': 2 } }],
+    rollout: { maxTurns: 12 },
+  });
+  const found = placesIn('staged', [1, 2]);
+  // The stage shows fewer turns than there were.
+  const [first] = found.filter(
+    ({ chain, episode }) => episode.key.step === 1 && chain.transitions.length > 5,
+  );
+  for (const one of [first!, ...found.slice(0, 3), ...found.slice(-3)]) await expectExact('staged', one);
+  const events: PlayEvent[] = [];
+  await measureEpisode({
+    ...{ root, signal: new AbortController().signal },
+    request: {
+      ...{ run: 'staged', split: 'train', task: 0, attempt: 0, continuations: 2 },
+      from: { ...first!.at, turns: 0 },
+    },
+    tell: (event) => events.push(event),
+  });
+  const played = events.flatMap((event) => (event.kind === 'measured' ? [event.played] : []));
+  expect(played).toEqual(first!.chain.transitions.map(() => 2));
+}, 120_000);
+
+test('a measured stage ended when it did, whichever checkpoint goes on', async () => {
+  await made('measured', {
+    turns: { name: 'retry', attempts: 3 },
+    stages: [{ until: { metric: 'reward/mean', least: -9 }, set: { 'turns.attempts': 1 } }],
+    rollout: { maxTurns: 5 },
+    checkpoint: { every: 1, keep: 9 },
+  });
+  const found = placesIn('measured', [1, 3]);
+  const attempts = (step: number) =>
+    found.flatMap(({ episode, chain }) =>
+      episode.key.step === step ? [1 + (chain.transitions.at(-1)?.attempt ?? 0)] : [],
+    );
+  expect(Math.max(...attempts(1))).toBe(1);
+  expect(Math.max(...attempts(3))).toBe(3);
+  const retried = found.filter(({ chain }) => (chain.transitions.at(-1)?.attempt ?? 0) > 0);
+  for (const one of [found[0]!, ...retried.slice(0, 3)]) await expectExact('measured', one, 0);
+}, 120_000);
 
 test('what a turn control remembered and nobody stored is asked for by name', async () => {
   await made('unlogged', { turns: { name: 'early-stop' }, rolloutLog: 2, checkpoint: { every: 9 } });

@@ -15,6 +15,7 @@ import { RunsFolder } from '../server/runs-folder.ts';
 import type { MeasuredRole, PlayEvent, PlayRequest } from './messages.ts';
 import { notSteered, type Played } from './play-episode.ts';
 import { notPure, type Recorded, recordedBefore, replayFrom, requestOf } from './recorded.ts';
+import { playersIn } from './seats-of-record.ts';
 import { playedOn } from './turns-of-record.ts';
 import { walkRecord, withBranchChance } from './walk-record.ts';
 
@@ -36,6 +37,7 @@ export async function measureEpisode({ root, request, tell, signal }: Measured):
     name: run.name,
     ...(checkpoint !== undefined && { step: checkpoint }),
     ...(stored.label === 'training' && { turns: true }),
+    players: playersIn(stored, { root, name: run.name }),
     signal,
   });
   try {

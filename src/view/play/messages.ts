@@ -71,11 +71,15 @@ export type PlayEvent =
       readonly form: string;
       /** It was recorded, and is played again. */
       readonly replayed: boolean;
+      /** Who moves here of itself: nobody is asked. */
+      readonly player?: string;
     }
   | {
       readonly kind: 'turn';
       readonly turn: number;
-      readonly by: 'policy' | 'person' | 'record';
+      readonly by: 'policy' | 'person' | 'record' | 'other';
+      /** Name of the other one: neither the checkpoint nor whoever plays in its place. */
+      readonly player?: string;
       readonly text: string;
       readonly pieces?: readonly string[];
       readonly joint: string;

@@ -1,6 +1,6 @@
 /** One episode that somebody steers: a checkpoint is opened, plays when it is told to, and says how sure it was. */
 
-import type { Call, Episode, EpisodeKey } from '../../core/episode.ts';
+import type { ByRole, Call, Episode, EpisodeKey } from '../../core/episode.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { Json } from '../../core/json/json.ts';
 import { roleGroups } from '../../core/trajectory.ts';
@@ -19,6 +19,7 @@ import { type Pieces, piecesOf } from '../server/pieces.ts';
 import { RunsFolder } from '../server/runs-folder.ts';
 import type { PlayEvent, PlayMove, PlayRequest } from './messages.ts';
 import { notPure, type Recorded, recordedBefore, replayFrom, requestOf } from './recorded.ts';
+import { otherIn, playersIn } from './seats-of-record.ts';
 import { steeredPolicy } from './steered-policy.ts';
 import { playedAgain, playedOn } from './turns-of-record.ts';
 import { differs, withBranchChance } from './walk-record.ts';
@@ -53,7 +54,10 @@ export async function playEpisode({ root, request, player, tell, move, signal }:
     name: run.name,
     ...(checkpoint !== undefined && { step: checkpoint }),
     ...(goesOn && stored.label === 'training' && { turns: true }),
-    ...(player !== undefined && { players: { [STAND_IN]: player } }),
+    players: {
+      ...(goesOn && playersIn(stored, { root, name: run.name })),
+      ...(player !== undefined && { [STAND_IN]: player }),
+    },
     signal,
   });
   try {
@@ -62,22 +66,26 @@ export async function playEpisode({ root, request, player, tell, move, signal }:
     if (stored && !world.pure) throw notPure(world.name);
     const past = stored && (await withBranchChance(stored, { world, config: learner.config, signal }));
     const again = past && { past, root, run, learner, signal };
-    const { options: usual, limit } = again
+    const {
+      options: usual,
+      limit,
+      seats,
+    } = again
       ? goesOn
         ? await playedOn(again)
         : playedAgain(again)
-      : { options: playOptions(learner, signal), limit: 0 };
+      : { options: playOptions(learner, signal), limit: 0, seats: {} };
     const pieces = piecesOf(run.path);
     const task = past?.episode.task ?? playableTask(world, request.split, request.task);
     const opened = checkpoint ?? run.checkpoints().at(-1) ?? 0;
     tell({ kind: 'open', world: world.name, task: taskText(task as Json), checkpoint: opened });
-    const seen = new Map<string, number>();
     const stateOf = (asked: CompletionRequest, turn: number, replayed: boolean): PlayEvent => {
-      const { conversation, messages, session, role } = asked;
-      const fresh = messages.slice(seen.get(conversation) ?? 0).filter((one) => one.role !== 'assistant');
-      seen.set(conversation, messages.length);
+      const { messages, session, role } = asked;
+      // A context may have left out what was read before.
+      const fresh = messages.slice(messages.findLastIndex((one) => one.role === 'assistant') + 1);
       const picture = session.render?.();
       const actions = session.actions?.();
+      const other = replayed ? undefined : otherIn(role, learner, seats);
       return {
         kind: 'state',
         turn,
@@ -87,31 +95,36 @@ export async function playEpisode({ root, request, player, tell, move, signal }:
         ...(actions && { actions: actions.slice(0, 64) }),
         form: world.protocol.format('ACTION'),
         replayed,
+        ...(other !== undefined && { player: other }),
       };
     };
     let plays = false;
     let turn = 0;
     const policy = steeredPolicy({
-      policy: player === undefined ? usual.policy : inPlaceOfLearner(learner, usual),
+      policy: player === undefined ? usual.policy : inPlaceOfLearner(learner, usual, seats),
       renderer,
       top: likeliest,
       ask: async (asked) => {
         tell(stateOf(asked, turn, false));
-        if (plays) return { kind: 'sample' };
+        if (plays || otherIn(asked.role, learner, seats) !== undefined) return { kind: 'sample' };
         const next = await move();
         plays = next.kind === 'rest';
         // Whoever types an action is spared its form.
         if (next.kind !== 'type' || !asked.session.actions?.()?.includes(next.text)) return next;
         return { kind: 'type', text: world.protocol.format(next.text) };
       },
-      onTurn: (completion, by) => tell(turnEvent(completion, turn++, by, pieces)),
+      onTurn: (completion, by, role) => {
+        const other = otherIn(role, learner, seats);
+        const who = other === undefined ? { by } : { by: 'other' as const, player: other };
+        tell(turnEvent(completion, turn++, who, pieces));
+      },
     });
     const onRepeat = (asked: CompletionRequest, call: Call): void => {
       const acted = past?.chain.transitions.find((one) => one.call === call.id);
       const here = asked.session.anchor(asked.role);
       if (acted && acted.anchor !== here) throw differs(turn, here, acted.anchor);
       tell(stateOf(asked, turn, true));
-      tell(turnEvent({ ...call, top: [] }, turn++, 'record', pieces));
+      tell(turnEvent({ ...call, top: [] }, turn++, { by: 'record' }, pieces));
     };
     const key: EpisodeKey = {
       ...{ step: 0, environment: world.name, split: request.split, task: request.task },
@@ -139,10 +152,14 @@ export async function playEpisode({ root, request, player, tell, move, signal }:
   }
 }
 
-/** Everybody as they sit, but another player where the learner would play. */
-function inPlaceOfLearner({ world, seats }: Learner, { policy, seatedAs }: CollectOptions): Policy {
-  const roles = policyRoles(world).filter((role) => seats?.learns(role) ?? true);
-  return seatedAs?.(Object.fromEntries(roles.map((role) => [role, STAND_IN]))) ?? policy;
+/** Everybody as they sit, but another player where a learner would play. */
+function inPlaceOfLearner(
+  learner: Learner,
+  { policy, seatedAs }: CollectOptions,
+  own: ByRole<string>,
+): Policy {
+  const roles = policyRoles(learner.world).filter((role) => otherIn(role, learner, own) === undefined);
+  return seatedAs?.({ ...own, ...Object.fromEntries(roles.map((role) => [role, STAND_IN])) }) ?? policy;
 }
 
 /** What of the end of a record that is played again is not as it was. Scores of groups are not given again. */
@@ -162,14 +179,14 @@ function differences({ stop, success, outcome }: Episode, { episode: before }: R
 function turnEvent(
   { text, ids, logprobs, top }: Pick<Completion, 'text' | 'ids' | 'logprobs' | 'top'>,
   turn: number,
-  by: 'policy' | 'person' | 'record',
+  who: Pick<Extract<PlayEvent, { readonly kind: 'turn' }>, 'by' | 'player'>,
   pieces: Pieces | undefined,
 ): PlayEvent {
-  const sampled = by === 'policy';
+  const sampled = who.by === 'policy';
   return {
     kind: 'turn',
     turn,
-    by,
+    ...who,
     text: text.slice(0, 8000),
     ...(pieces && sampled && { pieces: pieces.of(ids) }),
     joint: pieces?.joint ?? '',

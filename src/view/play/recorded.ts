@@ -1,6 +1,7 @@
 /** A recorded episode, to be played again: its task, what was done, read and said in it, and the names of its chance. */
 
 import type { Episode, EpisodeKey, Group } from '../../core/episode.ts';
+import { keyText } from '../../core/episode-key.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import { type Chain, chainOf } from '../../core/trajectory.ts';
 import type { EpisodeRequest } from '../../rollout/episode.ts';
@@ -67,6 +68,19 @@ export function requestOf(
     ...(told && !isSaid && { say: told }),
     ...(drawsAs && { drawsAs }),
   };
+}
+
+/** @param missing what it takes to go on */
+export function unrecorded(
+  { key }: Recorded,
+  missing: string,
+  next = 'Replay all of it (without --to), or go on with an episode of an evaluation, or of a run that stores all steps (rolloutLog 1)',
+): TurnwiseError {
+  return new TurnwiseError('play-unrecorded', {
+    what: `Episode ${keyText(key)} cannot be gone on with as it was played`,
+    seen: `its run has not kept ${missing}`,
+    next,
+  });
 }
 
 export function notPure(world: string): TurnwiseError {

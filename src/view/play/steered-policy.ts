@@ -1,5 +1,6 @@
 /** A policy whose turns are decided one by one: typed by a person, or sampled. */
 
+import type { Role } from '../../core/episode.ts';
 import type { Renderer } from '../../model/chat/renderer.ts';
 import { authorOf, type Completion, type CompletionRequest, type Policy } from '../../policy/policy.ts';
 import type { PlayMove } from './messages.ts';
@@ -11,7 +12,7 @@ export interface Steering {
   readonly top: number;
   /** Told of the state; answers with what to do. */
   ask(request: CompletionRequest): Promise<PlayMove>;
-  onTurn(completion: Completion, by: 'policy' | 'person'): void;
+  onTurn(completion: Completion, by: 'policy' | 'person', role: Role): void;
 }
 
 export function steeredPolicy({ policy, renderer, top, ask, onTurn }: Steering): Policy {
@@ -27,7 +28,7 @@ export function steeredPolicy({ policy, renderer, top, ask, onTurn }: Steering):
         typed === undefined
           ? await policy.complete({ ...request, topLogprobs: top } as CompletionRequest)
           : written(typed, Int32Array.from(renderer.completionIds(typed)));
-      onTurn(completion, typed === undefined ? 'policy' : 'person');
+      onTurn(completion, typed === undefined ? 'policy' : 'person', request.role);
       return completion;
     },
     release: (conversation) => policy.release?.(conversation),

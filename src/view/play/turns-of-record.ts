@@ -1,11 +1,9 @@
 /**
- * The turns of a recorded episode: its limit, and what comes after each turn that is played on from it, as in its step. A turn control
- * that remembers is told what it remembered then.
+ * The turns of a recorded episode: its limit, who plays them, and what comes after each turn that is played on from it, as in its
+ * step. A turn control that remembers is told what it remembered then.
  */
 
-import type { Group } from '../../core/episode.ts';
-import { keyText } from '../../core/episode-key.ts';
-import { TurnwiseError } from '../../core/errors.ts';
+import type { ByRole, Group } from '../../core/episode.ts';
 import type { Json } from '../../core/json/json.ts';
 import { tasksRegistry } from '../../curation/registry.ts';
 import type { CollectOptions } from '../../rollout/collect.ts';
@@ -24,15 +22,18 @@ import { RunDirectory } from '../../store/run-directory.ts';
 import { isSynchronous } from '../../train/config/batch-settings.ts';
 import { openTurns } from '../../train/config/catalogue.ts';
 import { configAt } from '../../train/config/stages.ts';
-import { playOptions } from '../../train/kit/learner.ts';
+import { contextOf, playOptions } from '../../train/kit/learner.ts';
 import { turnMemoryAfter } from '../../train/loop/remember.ts';
 import type { WatchedRun } from '../server/watched-run.ts';
-import { isEvaluated, type Recorded } from './recorded.ts';
+import { isEvaluated, type Recorded, unrecorded } from './recorded.ts';
+import { seatsOf } from './seats-of-record.ts';
 
 /** How an episode is played on, and the turns that each of its roles has. */
 export interface PlayedOn {
   readonly options: CollectOptions;
   readonly limit: number;
+  /** Who sat in it, by role, where that may be somebody else than the settings seat. */
+  readonly seats: ByRole<string>;
 }
 
 interface Asked {
@@ -50,16 +51,19 @@ const isLimiting = (tasks: string): boolean => tasks === 'dart' || tasksRegistry
 /** How a record is played to its end: it says itself what comes after each turn. */
 export function playedAgain({ past, learner, signal }: Pick<Asked, 'past' | 'learner' | 'signal'>): PlayedOn {
   const options = optionsOf(past, learner, signal);
-  return { options, limit: past.episode.limit ?? Math.max(options.maxTurns, actsOf(past) + 1) };
+  const limit = past.episode.limit ?? Math.max(options.maxTurns, actsOf(past) + 1);
+  // Nobody in a seat is asked.
+  return { options, limit, seats: {} };
 }
 
-/** How it is played on. @throws TurnwiseError `play-unrecorded`, those of the turn control */
+/** How it is played on, with everybody in the seat that they had. @throws TurnwiseError `play-unrecorded`, those of the turn control */
 export async function playedOn(asked: Asked): Promise<PlayedOn> {
   const { past, root, run, learner, signal } = asked;
   const { key, label, episode } = past;
+  const seats = await seatsOf(past, learner);
   const options = optionsOf(past, learner, signal);
   const { config } = learner;
-  const { maxTurns: usual } = options;
+  const { maxTurns: usual, seatedAs, policy } = options;
   const known = episode.limit ?? (episode.stop === 'turn-limit' ? actsOf(past) : undefined);
   let rules: TurnRules | undefined;
   if (label === 'training') {
@@ -76,16 +80,17 @@ export async function playedOn(asked: Asked): Promise<PlayedOn> {
     rules = demonstratedRules(learner.turns, { seed: config.seed, usual });
   }
   return {
-    options: { ...options, ...(rules && { turns: rules }) },
+    options: { ...options, policy: seatedAs?.(seats) ?? policy, ...(rules && { turns: rules }) },
     limit: known ?? rules?.limit(key, episode.task) ?? usual,
+    seats,
   };
 }
 
 /** As in the stage of its step. */
 function optionsOf({ key, label }: Recorded, learner: OpenedCheckpoint, signal: AbortSignal): CollectOptions {
   if (label !== 'training') return playOptions(learner, signal);
-  const { rollout } = configAt(learner.config, key.step, learner.stageEnds);
-  return playOptions({ ...learner, config: { ...learner.config, rollout } }, signal, key.step);
+  const config = configAt(learner.config, key.step, learner.stageEnds);
+  return playOptions({ ...learner, config, context: contextOf(config, learner.catalogue) }, signal, key.step);
 }
 
 function turnsAt(step: number, { config, catalogue, stageEnds }: OpenedCheckpoint): Turns {
@@ -122,12 +127,4 @@ async function memoryBefore({ past, root, run, learner }: Asked, turns: Turns): 
     memory = turnMemoryAfter(own, groups, memory, earlier);
   }
   return memory;
-}
-
-function unrecorded({ key }: Recorded, missing: string): TurnwiseError {
-  return new TurnwiseError('play-unrecorded', {
-    what: `Episode ${keyText(key)} cannot be gone on with as it was played`,
-    seen: `its run has not stored ${missing}`,
-    next: 'Replay all of it (without --to), or go on with an episode of an evaluation, or of a run that stores all steps (rolloutLog 1)',
-  });
 }

@@ -10,19 +10,20 @@ export const aepo = defineRecipe({
   summary:
     'branches balanced by entropy, advantages that grow with entropy, and a clip that keeps its gradient',
   formula: [
-    'episodes from the start = σ(balance·(H_1 − mean of later H)) of the group',
+    'episodes from the start = ⌊N·σ(balance·(H_1 − mean of later H))⌋ + 1 of the N of the group',
     ...creditFormula('aepo'),
     lossFormula('aepo-clip'),
   ],
   use: 'branches of arpo crowd on few episodes, or unsure tokens should learn more',
   source: 'arXiv 2510.14545',
-  authors: 'groups of 16; the strengths of balance, penalty and entropy are not published',
+  authors:
+    'groups of 16, beam 2, branch probability 0.5, both entropy weights 0.2, balance 0.5, penalty 0.05',
   needs: { oneRole: true },
   act: ({ branching }) => aepoExplorer(branching),
   playReads: balancedBranches,
   settings: {
     credit: { method: 'aepo' },
     objective: { name: 'aepo-clip' },
-    branching: { alpha: 0.5, beta: 0.2, threshold: 0.3, width: 2, balance: 1, penalty: 0.2 },
+    branching: { alpha: 0.5, beta: 0.2, threshold: 0.3, width: 2, balance: 0.5, penalty: 0.05 },
   },
 });

@@ -59,7 +59,7 @@ function Body({ overview }: { readonly overview: RunOverview }) {
   const opened = events.find((event) => event.kind === 'open');
   const last = events.at(-1);
   const end = last?.kind === 'end' ? last : undefined;
-  const state = last?.kind === 'state' && !last.replayed ? last : undefined;
+  const state = last?.kind === 'state' && !last.replayed && last.player === undefined ? last : undefined;
   const picture = events.findLast((event) => event.kind === 'state')?.picture;
   const again = (): void => show({ attempt: request.attempt + 1 });
   useKeys([

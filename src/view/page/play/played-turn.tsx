@@ -6,15 +6,15 @@ import { oneLine, safeText } from '../text/safe-text.ts';
 import { TokenText } from '../tokens/token-text.tsx';
 
 const mostPlaces = 48;
-const authors = { policy: 'policy', person: 'you', record: 'recorded' } as const;
+const authors = { policy: 'policy', person: 'you', record: 'recorded', other: 'another player' } as const;
 
 export function PlayedTurn({ turn }: { readonly turn: Extract<PlayEvent, { readonly kind: 'turn' }> }) {
-  const { by, text, pieces, joint, ids, logprobs, top = [] } = turn;
+  const { by, player, text, pieces, joint, ids, logprobs, top = [] } = turn;
   return (
     <div class={`call ${by}`}>
       <p class="call-head">
         <span class="turn-number">{turn.turn + 1}</span>
-        <span class="ink2">{authors[by]}</span>
+        <span class="ink2">{player === undefined ? authors[by] : oneLine(player, 40)}</span>
       </p>
       <div class="wrote">
         {pieces ? (
