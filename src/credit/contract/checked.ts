@@ -2,6 +2,7 @@
 
 import { badDefinition, callDefinition } from '../../core/definition.ts';
 import { TurnwiseError } from '../../core/errors.ts';
+import { findNonJson } from '../../core/json/json.ts';
 import { withColumns } from '../kit/columns.ts';
 import type { Credit, CreditTrajectory, CreditTurn, TrajectoryCredit } from '../report/rollouts.ts';
 
@@ -23,13 +24,16 @@ export function checked(credit: Credit, subject: string): Credit {
 
 /** What a method or a shaping remembers goes into checkpoints. */
 export function checkState(subject: string, state: unknown): void {
-  if (typeof state === 'object' && state !== null && !Array.isArray(state)) return;
-  throw badDefinition(
-    subject,
-    'did not return its state',
-    state,
-    'the state that it was given, or another JSON object',
-  );
+  if (typeof state !== 'object' || state === null || Array.isArray(state))
+    throw badDefinition(
+      subject,
+      'did not return its state',
+      state,
+      'the state that it was given, or another JSON object',
+    );
+  const strange = findNonJson(state);
+  if (strange === undefined) return;
+  throw badDefinition(subject, `has a state that is not JSON, at ${strange}`, state, 'plain JSON');
 }
 
 /** Whether it returned a list with an element for each of what it was given. */

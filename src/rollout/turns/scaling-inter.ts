@@ -1,7 +1,8 @@
 /**
  * ScalingInter: short episodes first, longer ones later. AgentGym-RL, arXiv 2509.08755.
  *
- * stage = min(⌊step / every⌋, stages − 1), and the limit is that of the stage. It depends on the number of the step alone.
+ * stage = min(⌊step / every⌋, stages − 1), steps counted from 1, and the limit is that of the stage. It depends on the number of the
+ * step alone.
  * 1. The defaults are those of BabyAI, scaled by no environment: name limits that fit yours.
  */
 
@@ -17,7 +18,7 @@ export const scalingInter: DefinedTurns = defineTurns({
       .min(1)
       .default([6, 13, 20])
       .describe('Turn limit of each stage, in turns'),
-    every: z.int().min(1).default(100).describe('Steps of a stage'),
+    every: z.int().min(1).default(100).describe('Steps of a stage; the first has one fewer, as in the released code'),
   }),
   limit: (_task, { step, options: { limits, every } }) =>
     limits[Math.min(Math.floor(step / every), limits.length - 1)]!,

@@ -43,11 +43,15 @@ export async function estimateRun(
   ];
 }
 
-/** The learner with the evaluations that the estimate chose. */
+/** The learner, and all others of its run, with the evaluations that the estimate chose. */
 export function withEvaluations(learner: Learner, estimate: EstimateEvent | undefined): Learner {
   if (estimate === undefined) return learner;
-  const { config } = learner;
-  return { ...learner, config: { ...config, evaluation: { ...config.evaluation, ...estimate.evaluation } } };
+  const { config, others } = learner;
+  return {
+    ...learner,
+    config: { ...config, evaluation: { ...config.evaluation, ...estimate.evaluation } },
+    others: others.map((other) => withEvaluations(other, estimate)),
+  };
 }
 
 /** The estimate with which a run began. */

@@ -179,6 +179,9 @@ test('a condition says when it ends, by what equal runs measure alike', () => {
   expect(until({ metric: 'evaluation/success', least: 1 }, { evaluation: { every: 0 } })).toContain(
     'evaluation.every',
   );
+  const timed = { model: { pretrained: 'some-model' }, evaluation: { every: 1 } };
+  expect(until({ metric: 'evaluation/success', least: 1 }, timed)).toContain('evaluation.tasks above 0');
+  expect(until({ metric, least: 1 }, timed)).toBe('nothing was refused');
   expect(until({ metric, least: 1 }, { batches: { maxStaleness: 1 } })).toMatch(
     /played ahead.*maxStaleness=0/,
   );

@@ -202,6 +202,11 @@ function requireCondition(config: TrainConfig, until: Condition, index: number):
     throw refuse(`${metric} may differ between equal runs`, 'metrics that equal runs have alike');
   if (metric.startsWith(EVALUATED) && config.evaluation.every === 0)
     throw refuse('Nothing is evaluated during this run (evaluation.every is 0)', 'evaluation.every above 0');
+  if (metric.startsWith(EVALUATED) && config.evaluation.tasks === 0)
+    throw refuse(
+      'How many tasks are evaluated depends on the time that this machine takes for them (evaluation.tasks is 0)',
+      'evaluation.tasks above 0',
+    );
   if (config.batches.maxStaleness > 0)
     throw refuse(
       `Steps are played ahead (batches.maxStaleness is ${config.batches.maxStaleness}), before the ones are measured that would end it`,

@@ -65,8 +65,9 @@ export interface Learner {
   readonly instruction: Instruction;
   /** Episodes that are learned from again. */
   readonly archive: Archive;
-  /** Tokens that the engine was asked to score so far. */
+  /** Tokens that its models were asked to score so far, and those that its recipe had them read and write. */
   scoredTokens(): number;
+  countScored(tokens: number): void;
   /** Tokens that its engine processed so far, and who wants to know of more. */
   readonly processed: ProcessedTokens;
   /** Sees steps of an environment that never return. */
@@ -117,6 +118,7 @@ type Made =
   | 'prompts'
   | 'instruction'
   | 'scoredTokens'
+  | 'countScored'
   | 'processed';
 type Defaulted = 'catalogue' | 'player' | 'others';
 
@@ -138,14 +140,16 @@ export function createLearner({
   const engine = countingScores(counted, countScored);
   return {
     ...parts,
-    // Those of a teacher are spent like any other tokens that are scored.
+    // Those of a teacher and of a critic are spent like any other tokens that are scored.
     ...(parts.teacher && { teacher: countedTeacher(parts.teacher, countScored) }),
+    ...(parts.critic && { critic: countingScores(parts.critic, countScored) }),
     catalogue,
     player,
     others,
     engine,
     processed,
     instruction: { text: '' },
+    countScored,
     scoredTokens: () => others.reduce((sum, other) => sum + other.scoredTokens(), scored),
     ...partsOf(parts.config, catalogue),
   };

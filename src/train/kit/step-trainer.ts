@@ -70,6 +70,7 @@ export class StepTrainer implements Trainer {
   readonly #learner: Learner;
   readonly #moment: Moment;
   readonly #groups: readonly RoleGroup[];
+  readonly #signal: AbortSignal;
   /** Of the credit method: after `credit` that of the next step. */
   creditState: CreditState;
   /** Of the facts that the recipe found out. */
@@ -77,13 +78,20 @@ export class StepTrainer implements Trainer {
   /** The credit of each trajectory, for the store; absent where the recipe asks for none. */
   credited?: ReadonlyMap<string, Credited>;
 
-  /** @param groups all that are in the baseline, with their choices */
-  constructor(learner: Learner, moment: Moment, creditState: CreditState, groups: readonly RoleGroup[] = []) {
+  /** @param groups all that are in the baseline, with their choices @param signal of the run */
+  constructor(
+    learner: Learner,
+    moment: Moment,
+    creditState: CreditState,
+    groups: readonly RoleGroup[],
+    signal: AbortSignal,
+  ) {
     const { config, critic, engine, recipe } = learner;
     const { temperature } = config.rollout;
     this.#learner = learner;
     this.#moment = moment;
     this.#groups = groups;
+    this.#signal = signal;
     this.creditState = creditState;
     const ofPolicy = new GradientSteps(learner, moment);
     this.policy = new EngineModel(engine, ofPolicy, temperature, 'policy');
@@ -156,7 +164,7 @@ export class StepTrainer implements Trainer {
   }
 
   async complete(prompts: readonly Prompt[]): Promise<SampleResult[]> {
-    const { config, engine, renderer } = this.#learner;
+    const { config, engine, renderer, countScored } = this.#learner;
     const { temperature, topP, topK } = config.rollout;
     const longestOf = (choices: Prompt['choices']): number =>
       choices?.reduce((most, { length }) => Math.max(most, length), 0) ?? renderer.maxTurnTokens;
@@ -176,11 +184,13 @@ export class StepTrainer implements Trainer {
     }));
     const results = await sampleAll(engine, requests);
     engine.release(requests.map(({ conversation }) => conversation));
+    const lengths = results.map(({ ids }, index) => requests[index]!.append.length + ids.length);
+    countScored(lengths.reduce((sum, length) => sum + length, 0));
     return results;
   }
 
   expert(groups: readonly RoleGroup[]) {
-    return playExpert(this.#learner, groups);
+    return playExpert(this.#learner, groups, this.#signal);
   }
 
   rng(purpose: string): Rng {

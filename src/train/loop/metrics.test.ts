@@ -17,6 +17,15 @@ test('entropy is a mean over chosen tokens; all that were sampled are counted as
   expect([scripted['tokens/sampled'], scripted['policy/entropy']]).toEqual([0, undefined]);
 });
 
+test('tokens of an episode that failed were spent, and earn and say nothing', () => {
+  const turns = [{ written: [8, 9], call: { logprobs: [-1, -3] } }];
+  const done = rolloutMetrics([madeGroup(playedEpisode(0, turns))]);
+  const failed = rolloutMetrics([madeGroup(playedEpisode(0, turns, { stop: 'timeout' }))]);
+  for (const name of ['episodes/total', 'turns/total', 'tokens/sampled', 'tokens/forward'])
+    expect([name, failed[name]]).toEqual([name, done[name]]);
+  expect([failed['reward/mean'], failed['policy/entropy']]).toEqual([undefined, undefined]);
+});
+
 test('means over nothing are left out, and counts of nothing are 0', () => {
   expect(rolloutMetrics([])).toEqual({
     'episodes/total': 0,

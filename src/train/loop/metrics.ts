@@ -3,7 +3,14 @@
 import type { Episode, Group } from '../../core/episode.ts';
 import { isTrainable } from '../../core/stop.ts';
 import { entropyOf } from '../../core/surprise.ts';
-import { actOf, isTrained, type RoleGroup, roleGroups, sampledTokens } from '../../core/trajectory.ts';
+import {
+  actOf,
+  isTrained,
+  type RoleGroup,
+  roleGroups,
+  sampledTokens,
+  type Trajectory,
+} from '../../core/trajectory.ts';
 import { JUDGE } from '../../rollout/ask-judge.ts';
 import { environmentMetrics } from '../../rollout/environment-metrics.ts';
 import type { Metrics } from './events.ts';
@@ -17,11 +24,14 @@ export function rolloutMetrics(
   const usable = trajectories.filter(({ stop }) => isTrainable(stop));
   const turns = usable.flatMap((trajectory) => trajectory.turns);
   // Turns that a branch shares were played once, by its parent.
-  const played = usable.flatMap((trajectory) => trajectory.turns.slice(trajectory.sharedTurns ?? 0));
+  const ownTurns = ({ turns: all, sharedTurns = 0 }: Trajectory) => all.slice(sharedTurns);
+  const played = usable.flatMap(ownTurns);
+  // What failed was paid for, too.
+  const paid = trajectories.flatMap(ownTurns);
   const sampled = sum(turns.map(sampledTokens));
   const trained = turns.flatMap(({ calls }) => calls.filter(isTrained));
-  const sampledHere = sum(played.map(sampledTokens));
-  const contexts = played.flatMap(({ calls }) => calls.map(({ context }) => context.length));
+  const sampledHere = sum(paid.map(sampledTokens));
+  const contexts = paid.flatMap(({ calls }) => calls.map(({ context }) => context.length));
   const metrics: Record<string, number> = {
     ...mean('reward/mean', sum(usable.map(({ outcome }) => outcome)), usable.length),
     ...mean('reward/success', usable.filter(({ success }) => success).length, usable.length),

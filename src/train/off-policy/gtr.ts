@@ -29,7 +29,7 @@ import { type CollectOptions, collectGroups, type GroupToPlay } from '../../roll
 import { type Learn, learning } from '../kit/learn.ts';
 import { clipOf } from '../kit/policy-objective.ts';
 import { learnBeside, nothingBeside, withConstant } from './mixtures.ts';
-import { draw, keptAs, type Remembered, recent } from './replay.ts';
+import { draw, keptAs, playedNow, type Remembered, recent } from './replay.ts';
 import { CORRECTION, correctedThought, correctionRows, weighThoughts } from './thoughts.ts';
 
 export const gtrOptions = z.strictObject({
@@ -121,7 +121,10 @@ export const learnGtr: Learn = learning<Remembered>((config) => async (trainer, 
     samples_I[index]!.map((item) => weighThoughts(item, trajectory, trainer, thoughtWeight)),
   );
   const episodes = groups.flatMap(({ members }) => members);
-  const kept = [...recent(memory.kept, step, replayAge), ...episodes.filter(isCorrected).map(keptAs)];
+  const kept = [
+    ...recent(memory.kept, step, replayAge),
+    ...playedNow(groups).filter(isCorrected).map(keptAs),
+  ];
   const recalled = await trainer.recall(kept);
   const warmingUp = step <= valueWarmup;
   const value = atTargets(criticLoss(config.objective));

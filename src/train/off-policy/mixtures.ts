@@ -3,6 +3,7 @@
  * (SPEAR), or demonstrations (DataMind's mixture).
  */
 
+import type { Episode } from '../../core/episode.ts';
 import type { Rng } from '../../core/rng.ts';
 import type { RoleGroup } from '../../core/trajectory.ts';
 import { batchOf, type TokenRow } from '../../engine/token-batch.ts';
@@ -20,7 +21,7 @@ import type { CreditedGroups } from '../kit/credit-groups.ts';
 import { type Kept, type Learn, learning } from '../kit/learn.ts';
 import { clipOf } from '../kit/policy-objective.ts';
 import type { Trainer } from '../kit/trainer.ts';
-import { draw, keptAs, type Remembered, recent } from './replay.ts';
+import { draw, keptAs, playedNow, type Remembered, recent } from './replay.ts';
 import { averagedRows, onTurns, recordedOf } from './rows.ts';
 
 /** Rows with further channels of one number on all tokens. */
@@ -95,7 +96,9 @@ export const learnSpear: Learn = learning<Successes>(
         ],
       );
       const played = groups.map((group) => ({ step, mean: meanOutcome(group) }));
-      const kept = [...past, ...remembered(credited).filter(({ advantage = 0 }) => advantage > 0)];
+      const fresh = new Set(playedNow(groups).map(({ episode }) => episode));
+      const now = remembered(credited, fresh).filter(({ advantage = 0 }) => advantage > 0);
+      const kept = [...past, ...now];
       return {
         memory: { kept, means: [...earlier, ...played] },
         keep: kept,
@@ -109,10 +112,10 @@ function meanOutcome({ members }: RoleGroup): number {
   return members.reduce((sum, { outcome }) => sum + outcome, 0) / members.length;
 }
 
-/** The episodes that are learned from, with their advantages: the mean over their turns. */
-function remembered({ candidates, credits }: CreditedGroups): Kept[] {
+/** Those of the episodes that are learned from, with their advantages: the mean over their turns. */
+function remembered({ candidates, credits }: CreditedGroups, of: ReadonlySet<Episode>): Kept[] {
   return candidates.flatMap(({ trajectory }, index): Kept[] => {
-    if (trajectory.choice?.inLoss === false) return [];
+    if (trajectory.choice?.inLoss === false || !of.has(trajectory.episode)) return [];
     const { turnAdvantages_K } = credits[index]!;
     const sum = turnAdvantages_K.reduce((total, advantage) => total + advantage, 0);
     return [{ ...keptAs(trajectory), advantage: sum / Math.max(1, turnAdvantages_K.length) }];

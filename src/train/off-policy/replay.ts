@@ -1,6 +1,8 @@
 /** What is kept to be learned from again, and how it is drawn. */
 
+import { isPlayedIn } from '../../core/episode-key.ts';
 import type { Rng } from '../../core/rng.ts';
+
 import type { RoleGroup, Trajectory } from '../../core/trajectory.ts';
 import type { TrainConfig } from '../config/config.ts';
 import type { Kept } from '../kit/learn.ts';
@@ -11,15 +13,19 @@ export type Remembered = { readonly kept: readonly Kept[] };
 /** Begins with what was recorded, where a run learns from that. */
 export const remembers = (recorded: readonly Kept[]): Remembered => ({ kept: recorded });
 
-/** The latest `replay.size` episodes, those of this step among them; where the run plays none, all that was recorded. */
+/** The latest `replay.size` episodes, those that this step played among them; where the run plays none, all that was recorded. */
 export function remember(
   { kept }: Remembered,
   groups: readonly RoleGroup[],
   { replay: { size } }: TrainConfig,
 ): readonly Kept[] {
   if (groups.length === 0) return kept;
-  return [...kept, ...groups.flatMap(({ members }) => members.map(keptAs))].slice(-size);
+  return [...kept, ...playedNow(groups).map(keptAs)].slice(-size);
 }
+
+/** What these groups played: what a curation inserted was remembered when it was new. */
+export const playedNow = (groups: readonly RoleGroup[]): readonly Trajectory[] =>
+  groups.flatMap(({ group, members }) => members.filter(({ episode }) => isPlayedIn(group, episode)));
 
 /** Those of the last `age` steps before `step`: memory that is sized in steps holds the same time whatever a step plays. */
 export function recent(kept: readonly Kept[], step: number, age: number): readonly Kept[] {
