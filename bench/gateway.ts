@@ -14,7 +14,7 @@ import { enginePolicy } from '../src/policy/engine-policy.ts';
 import type { PromptPolicy } from '../src/policy/policy.ts';
 import { Gateway } from '../src/server/gateway/gateway.ts';
 import { policyModel } from '../src/server/gateway/policy-model.ts';
-import type { GatewaySession } from '../src/server/gateway/session.ts';
+import type { GatewaySession } from '../src/server/gateway/session/session.ts';
 import { median } from './engine/sampling.ts';
 import { demo, small } from './engine/shapes.ts';
 

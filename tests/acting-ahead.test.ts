@@ -7,10 +7,14 @@ import { afterAll, expect, test } from 'vitest';
 import type { Episode } from '../src/core/episode.ts';
 import { keyText } from '../src/core/episode-key.ts';
 import { defineEnvironment } from '../src/env/environment.ts';
+import { fromEnvironment } from '../src/env/from-environment.ts';
+import type { World } from '../src/env/world.ts';
+import { defineRecipe } from '../src/exports/index.ts';
 import { resume, start, train } from '../src/exports/train.ts';
 import { readEvents } from '../src/store/log-lines.ts';
 import { readEpisodeFile } from '../src/store/rollouts/read-episodes.ts';
 import type { TrainSettings } from '../src/train/config/config.ts';
+import type { StoredEvent } from '../src/train/loop/events.ts';
 
 const runs = mkdtempSync(join(tmpdir(), 'turnwise-ahead-'));
 afterAll(() => rmSync(runs, { recursive: true, force: true }));
@@ -42,6 +46,25 @@ const dice = defineEnvironment<number, { readonly drawn: number; readonly turn: 
   solve: ({ drawn }) => (drawn < 500 ? 'low' : 'high'),
 });
 
+/** Dice whose episodes of a task take as long as `waits` says. */
+function slowDice(waits: (task: number) => Promise<unknown> | undefined): World {
+  const { pure: _, environment: __, ...live } = fromEnvironment(dice);
+  return {
+    ...live,
+    tasks: () => ({ size: 64, at: (index) => index }),
+    open: async (task, ...chance) => {
+      const session = await live.open(task, ...chance);
+      const step = session.step.bind(session);
+      return Object.assign(session, {
+        step: async (action: string, signal: AbortSignal) => {
+          await waits(task as number);
+          return step(action, signal);
+        },
+      });
+    },
+  };
+}
+
 const STEPS = 6;
 const EPISODES = 4 * 4;
 const settings: TrainSettings = {
@@ -70,6 +93,14 @@ function episodesOf(name: string): Map<string, Episode> {
   expect(byKey.size).toBe(all.length);
   return byKey;
 }
+
+/** The groups that were learned from up to a step, by the step that asked for them and their number. */
+const groupsOf = (name: string, steps: number): string[] =>
+  Array.from({ length: steps }, (_, step) =>
+    readEpisodeFile(join(runs, name, 'rollouts', `${step + 1}.jsonl.gz`))!.groups.map(
+      ({ step, group }) => `${step}/${group}`,
+    ),
+  ).flat();
 
 /** What start and chance decided, as far as it does not depend on what the policy did. */
 const fateOf = ({ task, calls, transitions }: Episode): unknown => [
@@ -133,4 +164,76 @@ test('a step that is learned in parts takes an update for each, and learns from 
   for (const event of eventsOf('parts')) {
     if (event.type === 'step') expect(event.metrics['policy/staleness']).toBe(0);
   }
+});
+
+test('where groups are learned from as they end, a run that goes on plays those that were under way, and each is learned once', async () => {
+  const own: TrainSettings = { ...settings, batches: { maxStaleness: 2, order: 'ended' } };
+  // The first task of the first step takes until the run was stopped.
+  let isArmed = false;
+  let slow: number | undefined;
+  let goOn = (): void => {};
+  const held = new Promise<void>((resolve) => {
+    goOn = resolve;
+  });
+  const world = slowDice((task) => {
+    if (isArmed) slow ??= task;
+    return task === slow ? held : undefined;
+  });
+  const arm = (event: StoredEvent): void => {
+    isArmed ||= event.type === 'phase' && event.phase === 'train';
+  };
+  const run = await start({
+    ...{ world, recipe: 'grpo', settings: own, name: 'slow', runs },
+    sinks: [{ event: arm }],
+  });
+  for await (const event of run.events) if (event.type === 'step' && event.step === 2) run.stop();
+  await expect(run.finished).rejects.toMatchObject({ code: 'cancelled' });
+  goOn();
+  const learned = groupsOf('slow', 2);
+  expect(learned).not.toContain('1/0');
+  expect(learned.some((name) => name.startsWith('3/'))).toBe(true);
+
+  await (await resume('slow', { world, runs })).finished;
+  const all = Array.from({ length: STEPS }, (_, step) => [0, 1, 2, 3].map((group) => `${step + 1}/${group}`));
+  expect(groupsOf('slow', STEPS).sort()).toEqual(all.flat());
+});
+
+test('a run that fails ends what it plays ahead before it says so', async () => {
+  let isArmed = false;
+  const quick = new Set<number>();
+  // The tasks of the first step end; those of the second never would.
+  const world = slowDice((task) => {
+    if (!isArmed || (quick.size < 4 && quick.add(task)) || quick.has(task)) return undefined;
+    return new Promise(() => {});
+  });
+  let opened = 0;
+  const watched: World = {
+    ...world,
+    open: async (...asked) => {
+      const session = await world.open(...asked);
+      const close = session.close.bind(session);
+      opened++;
+      return Object.assign(session, {
+        close: async () => {
+          await close();
+          opened--;
+        },
+      });
+    },
+  };
+  let ahead = 0;
+  const recipe = defineRecipe({
+    name: 'failing',
+    learn: () => async () => {
+      ahead = opened;
+      throw new Error('There is nothing to learn');
+    },
+  });
+  const event = (one: StoredEvent): void => {
+    isArmed ||= one.type === 'phase' && one.phase === 'train';
+  };
+  const failing = { world: watched, recipe, settings, name: 'failing', runs, sinks: [{ event }] };
+  await expect(train(failing)).rejects.toThrow('There is nothing to learn');
+  expect(ahead).toBe(EPISODES);
+  expect(opened).toBe(0);
 });

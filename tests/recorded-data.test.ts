@@ -1,9 +1,9 @@
 /** A run that learns from the episodes of another one keeps them apart from its own. */
 
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, expect, test } from 'vitest';
+import { afterAll, describe, expect, test } from 'vitest';
 import { chain } from '../bench/methods/environments/chain.ts';
 import type { Episode, Group } from '../src/core/episode.ts';
 import { keyText } from '../src/core/episode-key.ts';
@@ -51,8 +51,11 @@ const textsOf = (group: Group, episode: Episode): string =>
     .calls.map(({ text }) => text)
     .join(' ');
 
+const eventsOf = (name: string) => readEvents(join(runs, name, 'events.jsonl'));
+const dataOf = (name: string) => eventsOf(name).find(({ type }) => type === 'data');
+
 function historyOf(name: string): string[] {
-  return readEvents(join(runs, name, 'events.jsonl'))
+  return eventsOf(name)
     .filter(({ type }) => type === 'step')
     .map((event) =>
       JSON.stringify(event, (key, value) =>
@@ -74,7 +77,7 @@ test('sft-rl with data=RUN: recorded episodes have keys of step 0, whole branche
   const source = await groupsIn('source', steps);
   expect(source.flatMap(({ members }) => members).some(({ branchedFrom }) => branchedFrom)).toBe(true);
 
-  const mixed = { ...settings, data: 'source' };
+  const mixed = { ...settings, data: 'source', clone: { ...settings.clone, from: 'all' as const } };
   await train({
     world: environment,
     recipe: 'sft-rl',
@@ -98,6 +101,14 @@ test('sft-rl with data=RUN: recorded episodes have keys of step 0, whole branche
   const wordsOf = (groups: readonly Group[]) =>
     groups.flatMap((group) => group.members.map((episode) => textsOf(group, episode)));
   expect(wordsOf(recorded)).toEqual(wordsOf(source));
+  // What the other run sampled, it sampled with these very ids.
+  const idsOf = (groups: readonly Group[]) =>
+    groups.flatMap((group) =>
+      group.members.map((episode) => chainOf(group, episode).calls.map(({ ids }) => ids)),
+    );
+  expect(idsOf(recorded)).toEqual(idsOf(source));
+  const episodes = recorded.flatMap(({ members }) => members).length;
+  expect(dataOf('mixed')).toMatchObject({ episodes, exact: episodes, leftOut: {} });
   // Every token that a call goes on from is there.
   for (const group of recorded) {
     for (const { calls } of group.members) {
@@ -127,6 +138,82 @@ test('sft-rl with data=RUN: recorded episodes have keys of step 0, whole branche
   await expect(stopped.finished).rejects.toThrow('asked to stop');
   await (await resume('stopped', { world: environment, runs })).finished;
   expect(historyOf('stopped')).toEqual(historyOf('mixed'));
+});
+
+const teach = (recipe: string, name: string, more: TrainSettings, world = environment) =>
+  train({ world, recipe, name, runs, settings: readBy(findRecipe(recipe), { ...settings, ...more }) });
+
+test('a run with other words reads what was said, and not what its ids were chosen among', async () => {
+  await teach('rloo', 'restricted', { rollout: { ...settings.rollout, choices: true } });
+  const restricted = await groupsIn('restricted', [1, 2, 3].map(trainingShard));
+  const callsOf = (groups: readonly Group[]) =>
+    groups.flatMap(({ members }) => members.flatMap((one) => one.calls));
+  expect(callsOf(restricted).every(({ choices }) => choices !== undefined)).toBe(true);
+  // The same words stay what they were chosen among.
+  await teach('awr', 'same-words', { data: 'restricted', steps: 1 });
+  expect(callsOf(await groupsIn('same-words', [recordedShard])).some(({ choices }) => choices)).toBe(true);
+  const wider = chain({ doors: 2, turns: 3, words: 3 });
+  await teach('awr', 'other-words', { data: 'restricted', steps: 1 }, wider);
+  expect(dataOf('other-words')).toMatchObject({ episodes: 24, exact: 0 });
+  expect(callsOf(await groupsIn('other-words', [recordedShard])).some(({ choices }) => choices)).toBe(false);
+});
+
+describe('what is imitated beside reinforcement', () => {
+  const rowsOf = async () => {
+    const { signal } = new AbortController();
+    const players = parsePlayers('expert');
+    return mixedRows(fromEnvironment(environment), { players, episodes: 8, seed: 1, signal });
+  };
+
+  test('is what succeeded', async () => {
+    const rows = await rowsOf();
+    const data = join(runs, 'half.jsonl');
+    writeRows(
+      data,
+      rows.map((row, index) => ({ ...row, success: index % 2 === 0 })),
+    );
+    await teach('sft-rl', 'half', { data, steps: 1 });
+    expect(dataOf('half')).toMatchObject({ episodes: 8, successful: 4 });
+    const recorded = (await groupsIn('half', [recordedShard])).flatMap(({ members }) => members);
+    expect(recorded.map(({ success }) => success.agent)).toEqual([true, true, true, true]);
+  });
+
+  test('is nothing where nobody succeeded', async () => {
+    const data = join(runs, 'failed.jsonl');
+    writeRows(
+      data,
+      (await rowsOf()).map((row) => ({ ...row, success: false })),
+    );
+    await expect(teach('sft-rl', 'failed', { data, steps: 1 })).rejects.toThrow(
+      `No episode of ${data} succeeded, and only those that did are imitated`,
+    );
+  });
+});
+
+test.each(['sft', 'sft-rl'])(
+  '%s shows the random moves of scripts, and does not imitate them',
+  async (recipe) => {
+    const clone = { ...settings.clone, beginnerShare: 0, randomRate: 0.5, imitateRandom: false };
+    await teach(recipe, `${recipe}-expert`, { steps: 1, clone });
+    const recorded = await groupsIn(`${recipe}-expert`, [recordedShard]);
+    const calls = recorded.flatMap(({ members }) => members.flatMap((one) => one.calls));
+    const marks = new Set(calls.map(({ by, trainable }) => `${by.name} ${trainable}`));
+    expect([...marks].sort()).toEqual(['expert true', 'random left-out']);
+  },
+);
+
+test('null in a row says nothing', async () => {
+  const said = {
+    messages: [
+      { role: 'user', content: 'door:0' },
+      { role: 'assistant', content: 'red' },
+    ],
+    source: { kind: 'file', environment: null, role: null, split: null, stop: null },
+  };
+  const data = join(runs, 'null.jsonl');
+  writeFileSync(data, `${JSON.stringify(said)}\n`);
+  await teach('sft', 'null', { data, steps: 1 });
+  expect(dataOf('null')).toMatchObject({ episodes: 1, leftOut: {} });
 });
 
 test('a recipe that learns from recorded episodes alone begins by imitating them, and not the scripts', async () => {

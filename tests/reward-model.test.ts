@@ -149,25 +149,32 @@ test('by a setting it pays alone, raises success, and the run goes on with it', 
   expect(inside).toBeGreaterThan(1 - steps[8]!['reward_model/outside_share']! - 0.01);
 });
 
-test('the rise of its reward with each turn is paid to that turn, and adds up to the whole', {
-  timeout: 60_000,
-}, async () => {
-  const rewardModel = { folder: judge, weight: 0, turns: 2 };
-  const settings = { ...common, steps: 1, clone: { ...common.clone, steps: 4 }, rewardModel };
-  await train({ world, recipe: 'reinforce', name: 'risen', runs, settings });
-  const { groups } = readEpisodeFile(join(runs, 'risen', 'rollouts', '1.jsonl.gz'))!;
-  const model = await openRewardModel(judge, { signal });
-  const members = groups.flatMap((group) => group.members);
-  const judged = await model.judge(members);
-  await model.close();
-  for (const [index, { scores, transitions }] of members.entries()) {
-    const { rises_K } = judged[index]!.agent!;
-    const [score] = scores!;
-    expect(score!.turns!.agent).toHaveLength(transitions.length);
-    for (const [k, rise] of rises_K.entries()) expect(score!.turns!.agent![k]).toBeCloseTo(2 * rise, 4);
-    expect(score!.rewards.agent).toBeCloseTo(2 * rises_K.reduce((sum, rise) => sum + rise, 0), 4);
-  }
-  // What a beginning is worth does not depend on what comes after it.
+test.each(['full', 'latest'])(
+  'with context %s, the rise of its reward with each turn is paid to that turn',
+  {
+    timeout: 60_000,
+  },
+  async (context) => {
+    const rewardModel = { folder: judge, weight: 0, turns: 2 };
+    const settings = { ...common, steps: 1, clone: { ...common.clone, steps: 4 }, context, rewardModel };
+    await train({ world, recipe: 'reinforce', name: `risen-${context}`, runs, settings });
+    const { groups } = readEpisodeFile(join(runs, `risen-${context}`, 'rollouts', '1.jsonl.gz'))!;
+    const model = await openRewardModel(judge, { signal });
+    const members = groups.flatMap((group) => group.members);
+    const judged = await model.judge(members);
+    await model.close();
+    for (const [index, { scores, transitions }] of members.entries()) {
+      const { rises_K } = judged[index]!.agent!;
+      const [score] = scores!;
+      expect(rises_K).toHaveLength(transitions.length);
+      expect(score!.turns!.agent).toHaveLength(transitions.length);
+      for (const [k, rise] of rises_K.entries()) expect(score!.turns!.agent![k]).toBeCloseTo(2 * rise, 4);
+      expect(score!.rewards.agent).toBeCloseTo(2 * rises_K.reduce((sum, rise) => sum + rise, 0), 4);
+    }
+  },
+);
+
+test('what a beginning is worth does not depend on what comes after it', async () => {
   const [first] = readRows(pairs).map(({ row }) => row);
   if (first === undefined || !('chosen' in first)) throw new Error('no pair');
   const reopened = await openRewardModel(judge, { signal });

@@ -6,12 +6,15 @@ import { join } from 'node:path';
 import { afterAll, beforeEach, expect, test } from 'vitest';
 import type { Episode } from '../src/core/episode.ts';
 import { user } from '../src/core/messages.ts';
+import { rowsOfEpisode } from '../src/data/rows-of-episode.ts';
+import { writeRows } from '../src/data/write-rows.ts';
 import { defineSession } from '../src/env/live/define-session.ts';
 import { mix } from '../src/env/mix/mix.ts';
 import type { Session } from '../src/env/session.ts';
 import { simulateUser } from '../src/env/user/simulate-user.ts';
 import { END_MARK } from '../src/env/user/talk.ts';
 import { type TrainSettings, train } from '../src/exports/index.ts';
+import { readEvents } from '../src/store/log-lines.ts';
 import { readEpisodeFile } from '../src/store/rollouts/read-episodes.ts';
 
 const runs = mkdtempSync(join(tmpdir(), 'turnwise-users-'));
@@ -97,6 +100,18 @@ const settings: TrainSettings = {
   evaluation: { every: 0, tasks: 4, finalTasks: 4 },
 };
 
+const imitating = (data: string): TrainSettings => ({
+  ...{ seed: 3, steps: 1, threads: 1, data },
+  model: settings.model!,
+  clone: { demonstrations: 32, from: 'all', steps: 0 },
+  evaluation: settings.evaluation!,
+});
+const recordedIn = (name: string): Episode[] =>
+  readEpisodeFile(join(runs, name, 'rollouts', 'recorded.jsonl.gz'))!.groups.flatMap(
+    ({ members }) => members,
+  );
+const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
+
 function stored(name: string): Episode[] {
   const folder = join(runs, name, 'rollouts');
   return readdirSync(folder)
@@ -125,6 +140,38 @@ test('a simulated user plays its role by itself, is recorded, and is neither mea
   }
   // One role counts, once in every episode.
   expect(after.sampled.episodes).toBe(4);
+});
+
+test('what a simulated user said in a recorded run is read, and never imitated', async () => {
+  await train({ world: counter, recipe: 'sft', name: 'imitated', runs, settings: imitating('served') });
+  const roles = recordedIn('imitated').flatMap(({ calls }) => calls.map(({ role }) => role));
+  expect(new Set(roles)).toEqual(new Set(['agent']));
+  const said = stored('served').flatMap(({ calls }) => calls.filter(({ role }) => role === 'customer'));
+  const data = readEvents(join(runs, 'imitated', 'events.jsonl')).find(({ type }) => type === 'data');
+  expect(data).toMatchObject({ exact: 32, leftOut: { 'answers of other players': said.length } });
+});
+
+test.each([
+  ['a recorded run', 'served'],
+  ['demonstrations', 'demonstrations'],
+])('what it did pays the agent that is imitated, in %s', async (_, data) => {
+  const name = `paid-${data}`;
+  await train({ world: counter, recipe: 'sft', name, runs, settings: imitating(data) });
+  const recorded = recordedIn(name);
+  const paid = recorded.flatMap(({ transitions }) => transitions.map(({ rewards }) => rewards.agent ?? 0));
+  expect(sum(paid)).toBe(sum(recorded.map(({ outcome }) => outcome.agent!)));
+  expect(sum(paid)).toBeGreaterThan(0);
+  expect(recorded.flatMap(({ calls }) => calls.map(({ role }) => role))).not.toContain('customer');
+});
+
+test('rows of a simulated user are left out of a file', async () => {
+  const rows = stored('served').flatMap((episode) => rowsOfEpisode(episode, episode, { kind: 'run' }));
+  const ofUser = rows.filter(({ source }) => source.role === 'customer').length;
+  const data = join(runs, 'served.jsonl');
+  writeRows(data, rows);
+  await train({ world: counter, recipe: 'sft', name: 'from-file', runs, settings: imitating(data) });
+  const told = readEvents(join(runs, 'from-file', 'events.jsonl')).find(({ type }) => type === 'data');
+  expect(told).toMatchObject({ leftOut: { 'rows of the role customer': ofUser } });
 });
 
 test('no other player has the name of a simulated user', async () => {

@@ -80,7 +80,7 @@ const TOKENS = 8 * 5;
 
 test('tis on stale episodes: each token weighs min(π_trainer / π_sampler, cap), and the gradient is that of these weights', async () => {
   const { engine, members } = await ahead();
-  expect(olderBy(engine.version, [madeGroup(...members)])).toBe(3);
+  expect(olderBy(new Map([['learner', engine.version]]), [madeGroup(...members)])).toBe(3);
   const { logprobs } = await engine.score({ rows: rowsOf(members) }, { temperature: 1 });
   const batches: TokenBatch[] = [];
   const steps: OptimStepResult[] = [];

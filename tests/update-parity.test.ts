@@ -267,6 +267,7 @@ async function learnerOf(recipe: Recipe) {
 test.each(Object.keys(record.moved))('three updates of %s move every tensor as torch does', async (name) => {
   const recipe = findRecipe(name);
   const { learner, engine, critic, steps } = await learnerOf(recipe);
+  const { signal } = new AbortController();
   const recorded = learner.config.data !== '';
   const kept: Kept[] = steps
     .flat()
@@ -275,7 +276,7 @@ test.each(Object.keys(record.moved))('three updates of %s move every tensor as t
   const { start, steps: moved } = record.moved[name]!;
   for (const [step, groups] of steps.entries()) {
     const played = !recorded || recipe.learnsFrom === 'both' ? roleGroups(groups) : [];
-    const update = await learnStep(learner, played, { step, planned: 3 }, memory);
+    const update = await learnStep(learner, played, { step, planned: 3 }, memory, signal);
     memory = { ...memory, ...update.memory };
     await engine.publish();
     const furthestOf = [await furthest(engine, start.policy!, moved[step]!.policy)];

@@ -6,7 +6,8 @@ import { promptsRegistry } from '../prompts/registry.ts';
 import { contextRegistry } from '../rollout/context/contexts.ts';
 import { turnsRegistry } from '../rollout/turns/turn-controls.ts';
 import { placeOf } from '../run/prepare-run.ts';
-import type { TrainConfig } from '../train/config/config.ts';
+import type { TrainConfig, TrainSettings } from '../train/config/config.ts';
+import { choicesIn, leavesOf, runSchema } from '../train/config/run-schema.ts';
 import { needsOf } from '../train/fit/fit.ts';
 import type { Place } from '../train/fit/need.ts';
 import { playsEpisodes } from '../train/kit/learner.ts';
@@ -18,29 +19,22 @@ export interface RecipePart {
   readonly text: string;
 }
 
-/** One line for each part of a step, as the configuration has it. */
+/** Whether the recipe reads a setting. */
+type Reads = (key: string) => boolean;
+
+function readsOf(recipe: Recipe, config: TrainConfig): Reads {
+  const choices = choicesIn(recipe.settings, config as TrainSettings);
+  const read = new Set(leavesOf(runSchema(recipe, choices)));
+  return (key) => read.has(key);
+}
+
+/** One line for each part of a step, as the configuration has it: only of settings that the recipe reads. */
 export function recipeParts(recipe: Recipe, config: TrainConfig): readonly RecipePart[] {
-  const { rollout, context, objective, optimizer, credit } = config;
+  const { rollout, context, credit } = config;
   const { method, rewardScale, shape, ...options } = credit;
   const { summary, level } = findCreditMethod(method);
   const shapings = Object.entries(shape).map(([name, settings]) => `${name}: ${pairs(settings as object)}`);
-  const terms = [
-    lossText(config),
-    ...(objective.entropyCoefficient > 0
-      ? [
-          `entropy bonus ${objective.entropyCoefficient}${objective.entropySmoothing > 0 ? `, smoothed with ${objective.entropySmoothing}` : ''}`,
-        ]
-      : []),
-    ...(objective.klCoefficient > 0
-      ? [`KL (${objective.klEstimator}) to the warm start ${objective.klCoefficient}`]
-      : []),
-    ...(recipe.critic
-      ? [
-          `value loss ${objective.valueCoefficient}${objective.valueLoss === 'squared' ? '' : ` (${objective.valueLoss})`}${objective.valueLoss === 'squared' && objective.valueClip > 0 ? `, value clip ${objective.valueClip}` : ''}${objective.valueWarmup > 0 ? `, ${objective.valueWarmup} steps for the value head alone` : ''}`,
-        ]
-      : []),
-    objective.aggregation,
-  ];
+  const reads = readsOf(recipe, config);
   return [
     {
       part: 'rollout',
@@ -58,27 +52,67 @@ export function recipeParts(recipe: Recipe, config: TrainConfig): readonly Recip
         ? `none; rewards${rewardScale === 1 ? '' : ` × ${rewardScale}`} as they are`
         : `${method}, per ${level}: ${summary}${Object.keys(options).length > 0 ? ` (${pairs(options)})` : ''}${shapings.length > 0 ? `; on rewards shaped by ${shapings.join('; ')}` : ''}${rewardScale === 1 ? '' : `; rewards × ${rewardScale}`}`,
     },
-    {
-      part: 'objective',
-      text: recipe.lossOptions ? pairs(objective.options) || 'no options' : terms.join('; '),
-    },
-    ...memoryParts(recipe, config),
-    {
-      part: 'schedule',
-      text: `learning rate ${optimizer.learningRate}, ${optimizer.schedule}, ${optimizer.warmupSteps} steps of warm-up; ${optimizer.minibatches} optimizer steps a batch, ${optimizer.epochs} epoch${optimizer.epochs === 1 ? '' : 's'}`,
-    },
+    { part: 'objective', text: lossTerms(recipe, config, reads).join('; ') || 'no options' },
+    ...memoryPart(recipe, config, reads),
+    ...criticPart(recipe, config, reads),
+    { part: 'schedule', text: scheduleText(config, reads) },
   ];
 }
 
-/** The policy loss: the clip that most have, or its name and options. */
-function lossText({ objective }: TrainConfig): string {
+/** What is minimised: the policy loss, the options of the recipe's own, and the terms beside it. */
+function lossTerms(recipe: Recipe, config: TrainConfig, reads: Reads): string[] {
+  const { objective } = config;
+  const { entropyCoefficient, entropySmoothing, klCoefficient, klEstimator, aggregation } = objective;
+  return [
+    ...policyTerms(config, reads),
+    ...(recipe.lossOptions ? [pairs(objective.options)] : []),
+    ...(reads('objective.entropyCoefficient') && entropyCoefficient > 0
+      ? [
+          `entropy bonus ${entropyCoefficient}${entropySmoothing > 0 ? `, smoothed with ${entropySmoothing}` : ''}`,
+        ]
+      : []),
+    ...(reads('objective.klCoefficient') && klCoefficient > 0
+      ? [`KL (${klEstimator}) to the warm start ${klCoefficient}`]
+      : []),
+    ...(reads('objective.valueCoefficient') ? [valueText(config, reads)] : []),
+    ...(reads('objective.aggregation') ? [aggregation] : []),
+  ].filter((term) => term !== '');
+}
+
+/** The policy loss: its name and options, unless it is the one that most have, and the clip. */
+function policyTerms({ objective }: TrainConfig, reads: Reads): string[] {
   const { name, clipLow, clipHigh, dualClip } = objective;
-  if (name !== 'ppo-clip') {
-    const { policy: _, ...options } = lossOptions(objective);
-    const own = pairs(options);
-    return own === '' ? name : `${name} (${own})`;
-  }
-  return `clip −${clipLow} to +${clipHigh}${dualClip > 0 ? `, dual clip ${dualClip}` : ''}`;
+  const clip = `clip −${clipLow} to +${clipHigh}${dualClip > 0 ? `, dual clip ${dualClip}` : ''}`;
+  const clips = reads('objective.clipLow') ? [clip] : [];
+  if (!reads('objective.name') || name === 'ppo-clip') return clips;
+  const { policy: _, ...options } = lossOptions(objective);
+  const own = pairs(options);
+  return [own === '' ? name : `${name} (${own})`, ...('clipLow' in options ? [] : clips)];
+}
+
+function valueText({ objective }: TrainConfig, reads: Reads): string {
+  const { valueCoefficient, valueLoss, valueClip, valueWarmup } = objective;
+  const isSquared = !reads('objective.valueLoss') || valueLoss === 'squared';
+  return [
+    `value loss ${valueCoefficient}${isSquared ? '' : ` (${valueLoss})`}`,
+    ...(reads('objective.valueClip') && isSquared && valueClip > 0 ? [`value clip ${valueClip}`] : []),
+    ...(reads('objective.valueWarmup') && valueWarmup > 0
+      ? [`${valueWarmup} steps for the value head alone`]
+      : []),
+  ].join(', ');
+}
+
+function scheduleText({ optimizer, replay }: TrainConfig, reads: Reads): string {
+  const { learningRate, schedule, warmupSteps, minibatches, epochs } = optimizer;
+  return [
+    `learning rate ${learningRate}, ${schedule}, ${warmupSteps} steps of warm-up`,
+    ...(reads('replay.updates') ? [`${replay.updates} updates a step`] : []),
+    ...(reads('optimizer.minibatches')
+      ? [
+          `${minibatches} optimizer step${minibatches === 1 ? '' : 's'} a batch, ${epochs} epoch${epochs === 1 ? '' : 's'}`,
+        ]
+      : []),
+  ].join('; ');
 }
 
 /** Whether advantages of the credit method enter: recipes that learn in another way say so by naming one. */
@@ -86,37 +120,39 @@ function goesByCredit({ learn, settings }: Recipe): boolean {
   return learn === undefined || settings.credit?.method !== undefined;
 }
 
-/** What recipes that learn off-policy keep, and how their critics learn. */
-function memoryParts(recipe: Recipe, config: TrainConfig): RecipePart[] {
-  const { replay, critic } = config;
-  const plays = playsEpisodes({ config, recipe });
-  const strength = recipe.actsBy ? [`acts by them with strength ${critic.strength}`] : [];
-  return [
-    ...(recipe.learnsFrom === undefined
-      ? []
-      : [
-          {
-            part: 'memory',
-            text: `${plays ? `the latest ${replay.size} episodes` : 'all recorded episodes'}; ${replay.batch} at a time`,
-          } as const,
-        ]),
-    ...(recipe.criticHeads === undefined
-      ? []
-      : [
-          {
-            part: 'critic',
-            text: `a separate model; ${critic.updates} updates a step, ${critic.warmupSteps} steps alone, learning rate ${critic.learningRate}, discount ${critic.discount}, target rate ${critic.targetRate}`,
-          } as const,
-        ]),
-    ...(recipe.heads === undefined
-      ? []
-      : [
-          {
-            part: 'critic',
-            text: [`heads ${Object.keys(recipe.heads).join(', ')}`, ...strength].join('; '),
-          } as const,
-        ]),
-  ];
+/** What is learned from again, or from what was recorded. */
+function memoryPart(recipe: Recipe, config: TrainConfig, reads: Reads): RecipePart[] {
+  const { replay, objective } = config;
+  const { replayAge } = objective.options;
+  const isRecorded = !playsEpisodes({ config, recipe }) || recipe.learnsFrom === 'both';
+  const isDrawn = reads('replay.batch');
+  if (!isRecorded && !isDrawn) return [];
+  const kept = isRecorded
+    ? 'all recorded episodes'
+    : reads('replay.size')
+      ? `the latest ${replay.size} episodes`
+      : `episodes that it chooses${replayAge === undefined ? '' : `, of the last ${String(replayAge)} steps`}`;
+  return [{ part: 'memory', text: isDrawn ? `${kept}; ${replay.batch} at a time` : kept }];
+}
+
+/** How values are learned beside what is minimised, and what they are for. */
+function criticPart(recipe: Recipe, { critic }: TrainConfig, reads: Reads): RecipePart[] {
+  const learning = [
+    ...(reads('critic.updates') ? [`${critic.updates} updates a step`] : []),
+    ...(reads('critic.warmupSteps') ? [`${critic.warmupSteps} steps alone`] : []),
+    ...(reads('critic.learningRate') ? [`learning rate ${critic.learningRate}`] : []),
+    ...(reads('critic.discount') ? [`discount ${critic.discount}`] : []),
+    ...(reads('critic.targetRate') ? [`target rate ${critic.targetRate}`] : []),
+    ...(reads('critic.candidates') ? [`${critic.candidates} candidates`] : []),
+  ].join(', ');
+  const strength = reads('critic.strength') ? `acts by them with strength ${critic.strength}` : '';
+  if (learning === '' && strength === '') return [];
+  const who = recipe.criticHeads
+    ? 'a separate model'
+    : recipe.heads
+      ? `heads ${Object.keys(recipe.heads).join(', ')}`
+      : 'a value head';
+  return [{ part: 'critic', text: [who, learning, strength].filter((text) => text !== '').join('; ') }];
 }
 
 function curationText({ rollout, tasks, turns, curation, prompts }: TrainConfig): string {

@@ -1,38 +1,11 @@
 /** Rows as episodes, so that everything that learns from episodes learns from files. */
 
-import { createHash } from 'node:crypto';
-import type {
-  Call,
-  Episode,
-  EpisodeKey,
-  Group,
-  Role,
-  Split,
-  TopTokens,
-  Transition,
-} from '../core/episode.ts';
-import type { Message, ToolDeclaration } from '../core/messages.ts';
+import { createHash, type Hash } from 'node:crypto';
+import type { Episode, EpisodeKey, Group, Role, Split, Transition } from '../core/episode.ts';
 import { isTrainable, type StopReason } from '../core/stop.ts';
-import {
-  type ConversationRow,
-  isLearned,
-  isPreference,
-  type Row,
-  type RowMessage,
-  type RowTop,
-} from './row.ts';
-import { openingOf, recordedEpisode } from './rows-of-episode.ts';
-
-export interface RowReading {
-  /** The environment that the episodes are of. */
-  readonly environment: string;
-  /** Of rows that name none. */
-  readonly role: Role;
-  /** The text that the policy would have written to say a message. */
-  readonly write: (message: Message) => string;
-  /** Hash of its tokenizer: recorded ids are used where theirs is equal. */
-  readonly tokenizer?: string;
-}
+import { type Answer, answersOf, authorOf, type RowReading, roleOf } from './answers-of-rows.ts';
+import { type ConversationRow, isLearned, isPreference, type PreferenceRow, type Row } from './row.ts';
+import { recordedEpisode, taskOf } from './row-names.ts';
 
 export interface EpisodesOfRows {
   readonly groups: readonly Group[];
@@ -40,20 +13,18 @@ export interface EpisodesOfRows {
   readonly exact: ReadonlySet<Episode>;
 }
 
-/** Rows of one episode, and the episode that they make. */
-interface Several {
-  readonly rows: ConversationRow[];
-  readonly opening: string;
-}
+/** Rows of one episode. */
+type Several = ConversationRow[];
 
 /**
- * Rows of one recorded episode make one, of which a later recording replaces an earlier one; any other row is an episode of its own.
- * Those with the same opening are a group; so are the two ways of a pair, of which the better one earns 1 and the other 0.
+ * Rows of one recorded episode make one, with the roles that they have, of which a later recording replaces an earlier one; any
+ * other row is an episode of its own. Those of the same task are a group; so are the two ways of a pair, of which the better one
+ * earns 1 and the other 0.
  */
 export function episodesOfRows(rows: readonly Row[], reading: RowReading): EpisodesOfRows {
   const exact = new Set<Episode>();
   const groups: Group[] = [];
-  const byOpening = new Map<string, Several[]>();
+  const byTask = new Map<string, Several[]>();
   const recorded = new Map<string, Several>();
   for (const row of rows) {
     if (isPreference(row)) {
@@ -62,37 +33,43 @@ export function episodesOfRows(rows: readonly Row[], reading: RowReading): Episo
     }
     const name = recordedEpisode(row);
     const known = name === undefined ? undefined : recorded.get(name);
-    if (known && !isRepeated(known, row)) {
-      known.rows.push(row);
-      continue;
-    }
     if (known) {
-      known.rows.splice(0, known.rows.length, row);
+      if (isRepeated(known, row)) known.length = 0;
+      known.push(row);
       continue;
     }
-    const one: Several = { rows: [row], opening: openingOf(row) };
+    const one: Several = [row];
     if (name !== undefined) recorded.set(name, one);
-    byOpening.set(one.opening, [...(byOpening.get(one.opening) ?? []), one]);
+    const task = taskOf(row);
+    const alike = byTask.get(task);
+    if (alike) alike.push(one);
+    else byTask.set(task, [one]);
   }
-  for (const several of byOpening.values()) {
+  for (const alike of byTask.values()) {
     const group = groups.length;
     groups.push({
       step: 0,
       group,
-      members: several.map((one, member) => episodeOf(one.rows, { group, member }, reading, exact)),
+      members: alike.map((one, member) => episodeOf(one, { group, member }, reading, exact)),
     });
   }
   return { groups, exact };
 }
 
-/** Whether an episode has this conversation already: then it was recorded again. */
-function isRepeated({ rows }: Several, row: ConversationRow): boolean {
-  const failed = rows.some(({ source }) => !isTrainable((source.stop ?? 'done') as StopReason));
-  return failed || rows.some((known) => JSON.stringify(known.messages) === JSON.stringify(row.messages));
+/** Whether an episode has this conversation of the role already, or failed: then it was recorded again. */
+function isRepeated(known: Several, row: ConversationRow): boolean {
+  const said = saidIn(row);
+  return known
+    .filter(({ source }) => source.role === row.source.role)
+    .some((one) => !isTrainable(stopOf(one.source)) || saidIn(one) === said);
 }
 
+const saidIn = ({ messages, source }: ConversationRow): string => JSON.stringify([messages, source.turns]);
+
+const stopOf = ({ stop = 'done' }: ConversationRow['source']): StopReason => stop as StopReason;
+
 function pairGroup(
-  { messages, chosen, rejected, ...rest }: Extract<Row, { chosen: readonly RowMessage[] }>,
+  { messages, chosen, rejected, ...rest }: PreferenceRow,
   group: number,
   reading: RowReading,
   exact: Set<Episode>,
@@ -119,126 +96,77 @@ function episodeOf(
   exact: Set<Episode>,
 ): Episode {
   const [first] = rows;
-  const { source, task = null, reward, success } = first!;
+  const { source, task = null } = first!;
   const { environment } = reading;
-  const role = source.role ?? reading.role;
-  const tools: Record<string, readonly ToolDeclaration[]> = {};
-  const calls: Call[] = [];
-  let isExact = true;
-  for (const [conversation, row] of rows.entries()) {
-    isExact = callsOf(row, String(conversation), role, reading, tools, calls) && isExact;
+  const { answers, tools, isExact } = answersOf(rows, reading);
+  const transitions = transitionsOf(answers);
+  const seats: Record<Role, { readonly player: string; readonly version: number }> = {};
+  const outcome: Record<Role, number> = {};
+  const success: Record<Role, boolean> = {};
+  for (const row of rows) {
+    const role = roleOf(row, reading);
+    if (role in seats) continue;
+    seats[role] = { player: authorOf(row), version: 0 };
+    const earned = settle(transitions, role, row.reward);
+    outcome[role] = earned;
+    // Nothing says that it failed.
+    success[role] = row.success ?? (row.reward === undefined || earned > 0);
   }
-  const stop = (source.stop ?? 'done') as StopReason;
-  const transitions = transitionsOf(rows, calls, role);
-  const paid = transitions.reduce((sum, { rewards }) => sum + (rewards[role] ?? 0), 0);
-  const outcome = reward ?? paid;
-  const last = transitions.at(-1);
-  if (last && outcome !== paid) {
-    const rewards = { [role]: (last.rewards[role] ?? 0) + outcome - paid };
-    transitions[transitions.length - 1] = { ...last, rewards };
-  }
-  const by = source.by ?? source.name ?? source.kind;
   const split = (['train', 'validation', 'test'] as const).find((one) => one === source.split) ?? 'train';
   const episode: Episode = {
     key: {
       step: 0,
       environment,
       split: split satisfies Split,
-      task: source.episode?.task ?? openingOf(first!),
+      task: source.episode?.task ?? taskOf(first!),
       ...place,
     },
     task,
-    calls,
+    calls: answers.map(({ call }) => call),
     transitions,
     tools,
-    seats: { [role]: { player: by, version: 0 } },
-    outcome: { [role]: outcome },
-    // Nothing says that it failed.
-    success: { [role]: success ?? (reward === undefined || outcome > 0) },
-    stop,
+    seats,
+    outcome,
+    success,
+    stop: stopOf(source),
   };
-  if (isExact && calls.length > 0) exact.add(episode);
+  if (isExact) exact.add(episode);
   return episode;
 }
 
-/** The calls of a conversation. @returns whether their recorded ids are used */
-function callsOf(
-  { messages, tools, tokens, source }: ConversationRow,
-  conversation: string,
-  role: Role,
-  { write, tokenizer }: RowReading,
-  declared: Record<string, readonly ToolDeclaration[]>,
-  calls: Call[],
-): boolean {
-  const answers = messages.filter((message) => message.role === 'assistant').length;
-  const isExact = tokens !== undefined && tokens.tokenizer !== undefined && tokens.tokenizer === tokenizer;
-  const spans = isExact && tokens.sampled.length === answers ? tokens : undefined;
-  const key = tools && tools.length > 0 ? toolsKey(tools, declared) : undefined;
-  let parent: number | undefined;
-  let fresh: Message[] = [];
-  let [answer, from, sampled] = [0, 0, 0];
-  for (const message of messages) {
-    if (message.role !== 'assistant') {
-      fresh.push(message);
-      continue;
-    }
-    const [start, end] = spans?.sampled[answer++] ?? [0, 0];
-    const { content, reasoning, toolCalls = [] } = message;
-    const id = calls.length;
-    calls.push({
-      id,
-      conversation,
-      ...(parent !== undefined && { parent }),
-      role,
-      by: { kind: 'model', name: source.by ?? source.name ?? source.kind, version: 0 },
-      purpose: 'act',
-      sampling: { temperature: 1, topP: 1, topK: 0, maxTokens: 0 },
-      context: spans?.ids.slice(from, start) ?? new Int32Array(),
-      ids: spans?.ids.slice(start, end) ?? new Int32Array(),
-      logprobs: spans?.logprobs.slice(sampled, sampled + end - start) ?? new Float32Array(),
-      ...(spans?.top && end > start && { top: topIn(spans.top, sampled, sampled + end - start) }),
-      messages: fresh,
-      ...(key !== undefined && { tools: key }),
-      text: write(message),
-      reply: {
-        content,
-        ...(reasoning !== undefined && { reasoning }),
-        toolCalls: toolCalls.map(({ name, arguments: given }) => ({ name, arguments: given })),
-      },
-      finish: 'none',
-      trainable: isLearned(message) ? 'other-model' : 'left-out',
-      ...{ at: id, waitMs: 0, policyMs: 0 },
-    });
-    [parent, fresh, from, sampled] = [id, [], end, sampled + end - start];
-  }
-  return spans !== undefined;
-}
-
-/** The likeliest tokens of some of the sampled ids. */
-function topIn({ k, ids, logprobs }: RowTop, from: number, to: number): TopTokens {
-  return { ids: ids.slice(from * k, to * k), logprobs: logprobs.slice(from * k, to * k) };
-}
-
-function toolsKey(
-  tools: readonly ToolDeclaration[],
-  declared: Record<string, readonly ToolDeclaration[]>,
-): string {
-  const key = createHash('sha256').update(JSON.stringify(tools)).digest('hex').slice(0, 12);
-  declared[key] = tools;
-  return key;
+/** Pays what a role earned beyond the rewards of its turns to the last of them. @returns what it earned */
+function settle(transitions: Transition[], role: Role, reward: number | undefined): number {
+  const paid = transitions.reduce((sum, { rewards }) => sum + (rewards[role] ?? 0), 0);
+  const earned = reward ?? paid;
+  const at = transitions.findLastIndex((transition) => transition.role === role);
+  const last = transitions[at];
+  if (last && earned !== paid)
+    transitions[at] = { ...last, rewards: { [role]: (last.rewards[role] ?? 0) + earned - paid } };
+  return earned;
 }
 
 /** Each answer that is learned is a turn. */
-function transitionsOf(rows: readonly ConversationRow[], calls: readonly Call[], role: Role): Transition[] {
-  const answers = rows.flatMap(({ messages }) => messages.filter((message) => message.role === 'assistant'));
-  const seen = createHash('sha256');
-  return calls.flatMap((call, index): Transition[] => {
-    for (const { role: who, content } of call.messages) seen.update(`${who}: ${content}\n`);
+function transitionsOf(answers: readonly Answer[]): Transition[] {
+  const seenBy = new Map<Role, Hash>();
+  return answers.flatMap(({ call, reward }): Transition[] => {
+    const { id, role, messages, text, at, trainable } = call;
+    const seen = seenBy.get(role) ?? createHash('sha256');
+    seenBy.set(role, seen);
+    for (const { role: who, content } of messages) seen.update(`${who}: ${content}\n`);
     const anchor = seen.copy().digest('hex').slice(0, 16);
-    seen.update(`${call.text}\n`);
-    if (call.trainable === 'left-out') return [];
-    const { id, text, at } = call;
-    const rewards = { [role]: answers[index]?.reward ?? 0 };
-    return [{ call: id, role, anchor, action: text, valid: true, rewards, at, environmentMs: 0 }];
+    seen.update(`${text}\n`);
+    if (trainable === 'left-out') return [];
+    return [
+      {
+        call: id,
+        role,
+        anchor,
+        action: text,
+        valid: true,
+        rewards: { [role]: reward },
+        at,
+        environmentMs: 0,
+      },
+    ];
   });
 }

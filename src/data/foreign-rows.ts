@@ -37,17 +37,30 @@ export function promptAndCompletion({ prompt, completion, label }: Fields): Body
   return { messages, reward: label ? 1 : 0, success: label };
 }
 
-/** `chosen` and `rejected`, after `prompt`, or after what they have in common. */
+/** `chosen` and `rejected`, after `prompt`; or after what they have in common, where they are whole conversations. */
 export function pairOf({ prompt, messages, chosen, rejected }: Fields): Body {
-  const before = messages ?? prompt;
   const [better, worse] = [
     said(chosen, 'chosen', 'assistant'),
     said(rejected, 'rejected', 'assistant'),
   ] as const;
-  if (before != null) {
-    const asked = said(before, messages == null ? 'prompt' : 'messages', 'user');
-    return { messages: shown(asked), chosen: better, rejected: worse };
-  }
+  const before = messages ?? prompt;
+  const asked = before == null ? [] : said(before, messages == null ? 'prompt' : 'messages', 'user');
+  const repeats = [better, worse].every((way) => sameMessage(firstSaid(way), firstSaid(asked)));
+  if (before != null && !repeats) return { messages: shown(asked), chosen: better, rejected: worse };
+  const parts = apart(better, worse);
+  // The ways may leave out who they were told to be.
+  const told = parts.messages[0]?.role === 'system' ? [] : asked.filter(({ role }) => role === 'system');
+  return { ...parts, messages: [...told, ...parts.messages] };
+}
+
+const firstSaid = (messages: readonly RowMessage[]): RowMessage | undefined =>
+  messages.find(({ role }) => role !== 'system');
+
+/** What two conversations have in common, and how each goes on. */
+function apart(
+  better: readonly RowMessage[],
+  worse: readonly RowMessage[],
+): Required<Pick<Body, 'messages' | 'chosen' | 'rejected'>> {
   let same = 0;
   while (same < better.length && sameMessage(better[same], worse[same])) same++;
   // Where one begins with all of the other, its last message is what is compared.

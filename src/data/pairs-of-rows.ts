@@ -1,11 +1,12 @@
-/** Pairs from conversations with rewards: of those that begin alike, one that earned more with one that earned less. */
+/** Pairs from conversations with rewards: of those of one task, one that earned more with one that earned less. */
 
+import { createHash } from 'node:crypto';
 import type { ConversationRow, PreferenceRow, Row, RowMessage } from './row.ts';
 import { isLearned, isPreference } from './row.ts';
-import { openingOf } from './rows-of-episode.ts';
+import { taskOf } from './row-names.ts';
 
 /**
- * Pairs of rows with the same opening and different rewards: the best with the worst, the second best with the second worst, and
+ * Pairs of rows of one task and role with different rewards: the best with the worst, the second best with the second worst, and
  * so on, so that each conversation is in one pair at most. Rows that are pairs already stay as they are.
  *
  * @param options `beginnings`: a pair of conversations gives further ones, of how both began up to the same number of answers
@@ -14,16 +15,18 @@ export function pairsOfRows(
   rows: readonly Row[],
   { beginnings = false }: { readonly beginnings?: boolean } = {},
 ): PreferenceRow[] {
-  const byOpening = new Map<string, ConversationRow[]>();
+  const byTask = new Map<string, ConversationRow[]>();
   const pairs: PreferenceRow[] = [];
   for (const row of rows) {
     if (isPreference(row)) pairs.push(row);
     else if (row.reward !== undefined && row.messages.some(isLearned)) {
-      const opening = openingOf(row);
-      byOpening.set(opening, [...(byOpening.get(opening) ?? []), row]);
+      const task = JSON.stringify([taskOf(row), row.source.role]);
+      const alike = byTask.get(task);
+      if (alike) alike.push(row);
+      else byTask.set(task, [row]);
     }
   }
-  for (const alike of byOpening.values()) {
+  for (const alike of byTask.values()) {
     const sorted = [...alike].sort((a, b) => b.reward! - a.reward!);
     for (let place = 0; place < Math.floor(sorted.length / 2); place++) {
       const [better, worse] = [sorted[place]!, sorted[sorted.length - 1 - place]!];
@@ -38,17 +41,24 @@ export function pairsOfRows(
 function pairOf(better: ConversationRow, worse: ConversationRow): PreferenceRow {
   const { tools, task, source, messages } = better;
   const first = messages.findIndex(({ role }) => role === 'assistant');
-  const { episode: _, stop: __, ...origin } = source;
+  const { episode: _, stop: __, turns: ___, ...origin } = source;
+  const [chosen, rejected] = [messages.slice(first), worse.messages.slice(first)];
   return {
     v: 1,
     messages: messages.slice(0, first),
-    chosen: messages.slice(first),
-    rejected: worse.messages.slice(first),
+    ...{ chosen, rejected },
     ...(tools && { tools }),
     ...(task !== undefined && { task }),
-    source: origin,
+    source: { ...origin, pair: nameOf(chosen, rejected) },
   };
 }
+
+/** Names two conversations, so that pairs of how they begin are known to be theirs. */
+const nameOf = (chosen: readonly RowMessage[], rejected: readonly RowMessage[]): string =>
+  createHash('sha256')
+    .update(JSON.stringify([chosen, rejected]))
+    .digest('hex')
+    .slice(0, 16);
 
 /** Pairs of how both ways begin, up to each number of answers that both go beyond; none of beginnings that are the same. */
 function beginningsOf(pair: PreferenceRow): PreferenceRow[] {

@@ -84,7 +84,7 @@ function readCalls(value: unknown, path: string): ToolCall[] {
   return parsedList(value, path).map((call, index) => {
     const at = `${path}[${index}]`;
     const fields = fieldsOf(call, at, '{ id, type: "function", function: { name, arguments } }');
-    const made = fields.function === undefined ? fields : fieldsOf(fields.function, `${at}.function`);
+    const made = fields.function == null ? fields : fieldsOf(fields.function, `${at}.function`);
     return {
       id: typeof fields.id === 'string' ? fields.id : `call_${index}`,
       name: textOf(made.name, `${at}.function.name`),
@@ -104,7 +104,7 @@ export function readTools(value: unknown, path: string): ToolDeclaration[] {
   return parsedList(value, path).map((tool, index) => {
     const at = `${path}[${index}]`;
     const outer = fieldsOf(tool, at, '{ type: "function", function: { name, description, parameters } }');
-    const inner = outer.function === undefined ? outer : fieldsOf(outer.function, `${at}.function`);
+    const inner = outer.function == null ? outer : fieldsOf(outer.function, `${at}.function`);
     const { parameters = {} } = inner;
     return {
       name: textOf(inner.name, `${at}.name`),

@@ -9,8 +9,18 @@ import { exactNumber } from '../core/json/exact-json.ts';
 import type { Json } from '../core/json/json.ts';
 import { type Body, pairOf, promptAndCompletion, shareGpt } from './foreign-rows.ts';
 import { readMessages, readTools } from './read-message.ts';
-import { isLearned, type Row, type RowSource, type RowTokens, type RowTop } from './row.ts';
-import { fieldsOf, listOf, numberOf, RowProblem, rowInvalid } from './row-problem.ts';
+import { readSource } from './read-source.ts';
+import { isLearned, type Row, type RowTokens, type RowTop } from './row.ts';
+import {
+  fieldsOf,
+  isAbsent,
+  listOf,
+  numberOf,
+  presentIn,
+  RowProblem,
+  rowInvalid,
+  wholeOf,
+} from './row-problem.ts';
 
 export interface NumberedRow {
   readonly line: number;
@@ -80,17 +90,17 @@ export function parseRow(text: string): Row {
   } catch (cause) {
     throw new RowProblem('', text, `one JSON object (${(cause as Error).message})`);
   }
-  const fields = fieldsOf(value, '', 'a JSON object');
+  const fields = presentIn(fieldsOf(value, '', 'a JSON object'));
   if (fields.v !== undefined && fields.v !== 1) throw new RowProblem('v', fields.v, '1');
   const body = bodyOf(fields);
   const { messages, chosen, rejected } = body;
-  const tools = fields.tools == null ? [] : readTools(fields.tools, 'tools');
+  const tools = fields.tools === undefined ? [] : readTools(fields.tools, 'tools');
   const common = {
     v: 1 as const,
     messages,
     ...(tools.length > 0 && { tools }),
     ...(fields.task !== undefined && { task: fields.task as Json }),
-    source: sourceOf(fields.source),
+    source: readSource(fields.source),
   };
   if (chosen && rejected) {
     if (messages.length === 0)
@@ -101,15 +111,15 @@ export function parseRow(text: string): Row {
     return { ...common, chosen, rejected };
   }
   if (messages.length === 0) throw new RowProblem('messages', messages, 'at least one message');
-  const reward = body.reward ?? (fields.reward == null ? undefined : rewardOf(fields.reward));
+  const reward = body.reward ?? (fields.reward === undefined ? undefined : numberOf(fields.reward, 'reward'));
   const success = body.success ?? fields.success;
-  if (success != null && typeof success !== 'boolean')
+  if (success !== undefined && typeof success !== 'boolean')
     throw new RowProblem('success', success, 'true or false');
   return {
     ...common,
     ...(reward !== undefined && { reward }),
-    ...(success != null && { success: success as boolean }),
-    ...(fields.tokens != null && { tokens: tokensOf(fields.tokens) }),
+    ...(success !== undefined && { success }),
+    ...(!isAbsent(fields.tokens) && { tokens: tokensOf(fields.tokens) }),
   };
 }
 
@@ -125,33 +135,17 @@ function bodyOf(fields: Readonly<Record<string, unknown>>): Body {
   );
 }
 
-const rewardOf = (value: unknown): number => exactNumber(value) ?? numberOf(value, 'reward');
-
-const KINDS: readonly RowSource['kind'][] = ['eval', 'gateway', 'run', 'annotation', 'file'];
-
-/** Other datasets often have a column `source`, too: a text. */
-function sourceOf(value: unknown): RowSource {
-  if (value == null) return { kind: 'file' };
-  if (typeof value === 'string') return { kind: 'file', name: value };
-  const fields = fieldsOf(value, 'source');
-  if (!KINDS.includes(fields.kind as RowSource['kind'])) return { kind: 'file' };
-  const { episode } = fields;
-  if (episode !== undefined) {
-    const key = fieldsOf(episode, 'source.episode');
-    for (const name of ['step', 'group', 'member']) numberOf(key[name], `source.episode.${name}`);
-  }
-  return fields as unknown as RowSource;
-}
-
 function tokensOf(value: unknown): RowTokens {
-  const { tokenizer, ids, sampled, logprobs, top } = fieldsOf(value, 'tokens');
+  const { tokenizer, ids, sampled, logprobs, top } = presentIn(fieldsOf(value, 'tokens'));
   if (tokenizer !== undefined && typeof tokenizer !== 'string')
     throw new RowProblem('tokens.tokenizer', tokenizer, 'a hash');
-  const all = Int32Array.from(listOf(ids, 'tokens.ids').map((id, index) => idOf(id, `tokens.ids[${index}]`)));
+  const all = Int32Array.from(
+    listOf(ids, 'tokens.ids').map((id, index) => wholeOf(id, `tokens.ids[${index}]`)),
+  );
   let end = 0;
   const spans = listOf(sampled, 'tokens.sampled').map((span, index) => {
     const path = `tokens.sampled[${index}]`;
-    const [from, to] = listOf(span, path).map((place) => idOf(place, path));
+    const [from, to] = listOf(span, path).map((place) => wholeOf(place, path));
     if (from === undefined || to === undefined || from < end || to < from || to > all.length)
       throw new RowProblem(path, span, `[from, to] within ${all.length} ids, one after another`);
     end = to;
@@ -161,7 +155,9 @@ function tokensOf(value: unknown): RowTokens {
   const probabilities = Float32Array.from(
     logprobs === undefined
       ? new Array<number>(count).fill(0)
-      : listOf(logprobs, 'tokens.logprobs').map(rewardOf),
+      : listOf(logprobs, 'tokens.logprobs').map(
+          (one, index) => exactNumber(one) ?? numberOf(one, `tokens.logprobs[${index}]`),
+        ),
   );
   if (probabilities.length !== count)
     throw new RowProblem(
@@ -174,18 +170,18 @@ function tokensOf(value: unknown): RowTokens {
     ids: all,
     sampled: spans,
     logprobs: probabilities,
-    ...(top != null && { top: topOf(top, count) }),
+    ...(!isAbsent(top) && { top: topOf(top, count) }),
   };
 }
 
 /** Likeliest tokens of `count` sampled ids. */
 function topOf(value: unknown, count: number): RowTop {
-  const { by, k, ids, logprobs } = fieldsOf(value, 'tokens.top');
+  const { by, k, ids, logprobs } = presentIn(fieldsOf(value, 'tokens.top'));
   if (by !== undefined && typeof by !== 'string') throw new RowProblem('tokens.top.by', by, 'a name');
   if (!Number.isInteger(k) || (k as number) < 1)
     throw new RowProblem('tokens.top.k', k, 'a whole number from 1');
   const all = Int32Array.from(
-    listOf(ids, 'tokens.top.ids').map((id, index) => idOf(id, `tokens.top.ids[${index}]`)),
+    listOf(ids, 'tokens.top.ids').map((id, index) => wholeOf(id, `tokens.top.ids[${index}]`)),
   );
   const probabilities = Float32Array.from(
     listOf(logprobs, 'tokens.top.logprobs').map((logprob, index) =>
@@ -203,9 +199,4 @@ function topOf(value: unknown, count: number): RowTop {
   const over = probabilities.find((logprob) => logprob > 1e-3);
   if (over !== undefined) throw new RowProblem('tokens.top.logprobs', over, 'log-probabilities, at most 0');
   return { ...(by !== undefined && { by }), k: k as number, ids: all, logprobs: probabilities };
-}
-
-function idOf(value: unknown, path: string): number {
-  if (Number.isInteger(value) && (value as number) >= 0) return value as number;
-  throw new RowProblem(path, value, 'whole numbers from 0');
 }

@@ -42,6 +42,16 @@ export function fieldsOf(value: unknown, path: string, allowed = 'an object'): F
   throw new RowProblem(path, value, allowed);
 }
 
+/** Tables fill in null, or an object of nulls, where a row has nothing. */
+export function isAbsent(value: unknown): boolean {
+  if (value == null) return true;
+  return typeof value === 'object' && !Array.isArray(value) && Object.values(value).every(isAbsent);
+}
+
+/** The fields that say something. */
+export const presentIn = (fields: Fields): Fields =>
+  Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null));
+
 export function listOf(value: unknown, path: string, allowed = 'a list'): readonly unknown[] {
   if (Array.isArray(value)) return value as readonly unknown[];
   throw new RowProblem(path, value, allowed);
@@ -55,6 +65,11 @@ export function textOf(value: unknown, path: string): string {
 export function numberOf(value: unknown, path: string): number {
   if (typeof value === 'number' && Number.isFinite(value)) return value;
   throw new RowProblem(path, value, 'a finite number');
+}
+
+export function wholeOf(value: unknown, path: string): number {
+  if (Number.isInteger(value) && (value as number) >= 0) return value as number;
+  throw new RowProblem(path, value, 'whole numbers from 0');
 }
 
 /** A list, or the text of one: tables keep nested columns as text. */

@@ -26,7 +26,7 @@ export interface RowSource {
   readonly split?: string;
   /** How it was measured: `sampled`, `greedy`, `as asked`. */
   readonly label?: string;
-  /** The episode; rows of one episode are its conversations. */
+  /** The episode; rows of one episode are its conversations, those of each role. */
   readonly episode?: {
     readonly step: number;
     readonly task: number | string;
@@ -34,6 +34,10 @@ export interface RowSource {
     readonly member: number;
   };
   readonly role?: string;
+  /** Of an episode of several rows: the place in it of each answer, in the order of the assistant messages. */
+  readonly turns?: readonly number[];
+  /** Of pairs that were made of two conversations: names these two, of which pairs of how they begin are, too. */
+  readonly pair?: string;
   /** Why the episode ended. Those that failed are never learned from. */
   readonly stop?: string;
 }

@@ -3,12 +3,11 @@
  * several rows is learned in the first of them, so that all rows of an episode together teach each answer once.
  */
 
-import { createHash } from 'node:crypto';
-import type { Call, Episode, Group, Role } from '../core/episode.ts';
+import type { Call, Episode, Group, Role, Transition } from '../core/episode.ts';
 import type { Message, ToolCall } from '../core/messages.ts';
 import { isTrainable } from '../core/stop.ts';
 import { type Chain, chainOf } from '../core/trajectory.ts';
-import type { ConversationRow, Row, RowMessage, RowSource, RowTokens } from './row.ts';
+import type { ConversationRow, RowMessage, RowSource, RowTokens } from './row.ts';
 
 export interface RowsAbout {
   readonly kind: RowSource['kind'];
@@ -46,10 +45,7 @@ function rowsOfRole(
   const byId = new Map(calls.map((call) => [call.id, call]));
   for (const call of own) before.set(call.id, readBefore(call, before, byId));
   const last = leaves(own, before);
-  const rewards = new Map<number, number>();
-  for (const { call, rewards: paid } of transitions) {
-    if (call !== undefined) rewards.set(call, (rewards.get(call) ?? 0) + (paid[role] ?? 0));
-  }
+  const rewards = rewardsOf(role, transitions);
   const isSparse = [...rewards].filter(([, value]) => value !== 0).length <= 1 && endsPaid(rewards);
   const taught = new Set<number>();
   const wasPaid = isTrainable(episode.stop);
@@ -75,9 +71,35 @@ function rowsOfRole(
       ...(tools && tools.length > 0 && { tools }),
       ...(episode.task !== null && { task: episode.task }),
       ...(wasPaid && { reward: episode.outcome[role] ?? 0, success: episode.success[role] ?? false }),
-      source: sourceOf(episode, role, leaf, about, several),
+      source: {
+        ...sourceOf(episode, leaf, about),
+        ...(several && { role }),
+        ...((several || last.length > 1) && { turns: turnsIn(reads) }),
+        stop: episode.stop,
+      },
       ...(tokens && { tokens }),
     };
+  });
+}
+
+/** What a role earned by each of its calls until its next one, from whoever's turn it came. */
+function rewardsOf(role: Role, transitions: readonly Transition[]): ReadonlyMap<number, number> {
+  const isOwn = (one: Transition): boolean => one.role === role && one.call !== undefined;
+  const rewards = new Map<number, number>();
+  let turn = transitions.find(isOwn)?.call;
+  if (turn === undefined) return rewards;
+  for (const one of transitions) {
+    if (isOwn(one)) turn = one.call!;
+    rewards.set(turn, (rewards.get(turn) ?? 0) + (one.rewards[role] ?? 0));
+  }
+  return rewards;
+}
+
+/** The call that each answer is; what only looks like one stands before the next. */
+function turnsIn(reads: readonly Read[]): number[] {
+  return reads.flatMap((read, index) => {
+    if (isCall(read)) return [read.id];
+    return read.role === 'assistant' ? [reads.slice(index).find(isCall)!.id] : [];
   });
 }
 
@@ -189,13 +211,7 @@ function topOf(calls: readonly Call[]): Pick<RowTokens, 'top'> {
   return { top: { k, ids, logprobs } };
 }
 
-function sourceOf(
-  { key, stop }: Episode,
-  role: Role,
-  { by }: Call,
-  { kind, run, label }: RowsAbout,
-  several: boolean,
-): RowSource {
+function sourceOf({ key }: Episode, { by }: Call, { kind, run, label }: RowsAbout): RowSource {
   const { step, environment, split, task, group, member } = key;
   return {
     kind,
@@ -206,25 +222,5 @@ function sourceOf(
     split,
     ...(label !== undefined && { label }),
     episode: { step, task, group, member },
-    ...(several && { role }),
-    stop,
   };
-}
-
-/** Names what was shown before the first answer: rows in which it is equal are of one task from one start. */
-export function openingOf({ messages, tools = [] }: Row): string {
-  const first = messages.findIndex(({ role }) => role === 'assistant');
-  const shown = (first < 0 ? messages : messages.slice(0, first)).map(({ role, content }) => [role, content]);
-  return createHash('sha256')
-    .update(JSON.stringify([shown, tools.map(({ name }) => name)]))
-    .digest('hex')
-    .slice(0, 16);
-}
-
-/** Names the recorded episode of a row; undefined where it is of none. Annotations of an episode are no recordings of it. */
-export function recordedEpisode({ source }: Row): string | undefined {
-  const { kind, by, run, environment, split, label, episode } = source;
-  if (episode === undefined || kind === 'annotation') return undefined;
-  const { step, task, group, member } = episode;
-  return JSON.stringify([kind, run ?? by, environment, split, label, step, task, group, member]);
 }

@@ -3,14 +3,14 @@
 import { createHash } from 'node:crypto';
 import { mean } from '../core/statistics.ts';
 import { isLearned, isPreference, messagesOf, type Row } from './row.ts';
-import { openingOf, recordedEpisode } from './rows-of-episode.ts';
+import { recordedEpisode, tasksOf } from './row-names.ts';
 
 export interface DataStatistics {
   readonly rows: number;
   readonly pairs: number;
   /** Recorded episodes; any other row is one. */
   readonly episodes: number;
-  /** Rows with the same opening are of one task. */
+  /** Rows with the same opening and the same `task` are of one. */
   readonly tasks: number;
   readonly messages: number;
   readonly answers: number;
@@ -44,7 +44,7 @@ export function statisticsOf(rows: readonly Row[]): DataStatistics {
     rows: rows.length,
     pairs: rows.length - conversations.length,
     episodes: new Set(rows.map((row, index) => recordedEpisode(row) ?? index)).size,
-    tasks: new Set(rows.map(openingOf)).size,
+    tasks: new Set(tasksOf(rows)).size,
     messages: messages.length,
     answers: answers.length,
     shown: answers.filter((answer) => !isLearned(answer)).length,
@@ -53,28 +53,28 @@ export function statisticsOf(rows: readonly Row[]): DataStatistics {
     rewarded: rewards.length,
     reward: rewards.length === 0 ? 0 : mean(rewards),
     success: judged.length === 0 ? 0 : judged.filter(Boolean).length / judged.length,
-    longest: Math.max(
-      0,
-      ...rows.map((row) => messagesOf(row).reduce((sum, { content }) => sum + content.length, 0)),
-    ),
+    longest: rows.reduce((most, row) => Math.max(most, lettersOf(row)), 0),
     sources,
   };
 }
 
+const lettersOf = (row: Row): number => messagesOf(row).reduce((sum, { content }) => sum + content.length, 0);
+
 /**
- * A share of the rows to be held out, and the rest. All rows of a task go together, and each task by its own opening and the
- * seed, so that a file that grows keeps its division.
+ * A share of the tasks to be held out, and the rest. All rows of a task go together, and each task by its own name and the
+ * seed, so that a file that grows keeps its division. Of few tasks, all may be on one side.
  */
 export function splitRows<R extends Row>(
   rows: readonly R[],
   share: number,
   seed: number,
 ): { readonly kept: readonly R[]; readonly heldOut: readonly R[] } {
-  const isHeldOut = (row: R): boolean => {
-    const digest = createHash('sha256')
-      .update(`${seed}/${openingOf(row)}`)
-      .digest();
+  const isHeldOut = tasksOf(rows).map((task) => {
+    const digest = createHash('sha256').update(`${seed}/${task}`).digest();
     return digest.readUInt32BE(0) / 2 ** 32 < share;
+  });
+  return {
+    kept: rows.filter((_, index) => !isHeldOut[index]),
+    heldOut: rows.filter((_, index) => isHeldOut[index]),
   };
-  return { kept: rows.filter((row) => !isHeldOut(row)), heldOut: rows.filter(isHeldOut) };
 }

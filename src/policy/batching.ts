@@ -2,7 +2,7 @@
 
 /** A completion that an episode waits for. */
 export interface Waiting {
-  /** Orders requests that are made together. */
+  /** Its episode, `/`, and its name there. Orders requests that are made together. */
   readonly conversation: string;
   /** Asks for it; called once, and at once with those of the same batch. */
   send(): void;

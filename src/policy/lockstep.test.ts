@@ -61,6 +61,45 @@ test('in lockstep a batch forms when every live episode waits, whatever their sp
   expect(await play(new Lockstep())).toEqual([['a', 'b', 'c'], ['a', 'c'], ['a']]);
 });
 
+/** Episodes A and B in lockstep. */
+function together() {
+  const sampler = recorder();
+  const lockstep = new Lockstep();
+  const policy = enginePolicy(sampler, wordRenderer(tokenizer, 1), lockstep);
+  for (let i = 0; i < 2; i++) lockstep.enter();
+  const ask = async (...conversations: string[]): Promise<void> => {
+    await Promise.all(conversations.map((conversation) => policy.complete(request(conversation))));
+  };
+  return { ask, lockstep, batches: sampler.batches };
+}
+const later = (): Promise<void> => new Promise((resolve) => setTimeout(resolve, 5));
+
+test.each([[['1/A/0', '1/A/1', '1/B/0']], [['1/B/0', '1/A/0', '1/A/1']], [['1/A/1', '1/B/0', '1/A/0']]])(
+  'completions that an episode asks for in one breath take one place, in whatever order: %s',
+  async (asked) => {
+    const { ask, batches } = together();
+    await ask(...asked);
+    expect(batches).toEqual([['1/A/0', '1/A/1', '1/B/0']]);
+  },
+);
+
+test('calls of one episode do not wait for each other, only for the other episodes', async () => {
+  const { ask, lockstep, batches } = together();
+  const first = ask('1/A/0', '1/A/1');
+  await later();
+  expect(batches).toEqual([]);
+  await Promise.all([first, ask('1/B/0')]);
+  await later();
+  // A call that comes late joins the next batch, and nobody waits for a second one of its episode.
+  await Promise.all([ask('1/A/0'), ask('1/B/0')]);
+  await later();
+  const last = ask('1/A/1');
+  await later();
+  lockstep.leave();
+  await last;
+  expect(batches).toEqual([['1/A/0', '1/A/1', '1/B/0'], ['1/A/0', '1/B/0'], ['1/A/1']]);
+});
+
 test('without it nobody waits for anybody', async () => {
   const batches = await play(continuous);
   expect(batches[0]![0]).toBe('c');

@@ -2,10 +2,11 @@
 
 import type { ByRole, Episode, EpisodeKey, Group, Role, Split } from '../core/episode.ts';
 import { keyText } from '../core/episode-key.ts';
-import { TurnwiseError } from '../core/errors.ts';
 import type { Json } from '../core/json/json.ts';
 import { withoutIds } from '../core/json/without-ids.ts';
 import { user } from '../core/messages.ts';
+import { throwIfCancelled } from '../core/signals/cancelled.ts';
+import { followSignals } from '../core/signals/followed-signal.ts';
 import { isTrainable } from '../core/stop.ts';
 import type { Batching } from '../policy/batching.ts';
 import { authorOf, type Policy } from '../policy/policy.ts';
@@ -154,33 +155,47 @@ function withPrompt(request: EpisodeRequest, { prompt: usual = '' }: CollectOpti
   return prompt === '' ? request : { ...request, prompt, say: [user(prompt), ...say] };
 }
 
-/** Play episodes, so many at once. They come back in the order of the requests. */
+/**
+ * Play episodes, so many at once. They come back in the order of the requests. What ends the run in one of them ends the others
+ * too, and is thrown when all have ended.
+ */
 export async function playEpisodes(
   episodes: readonly EpisodeRequest[],
   options: CollectOptions,
 ): Promise<Episode[]> {
-  const { batching, signal } = options;
+  const { batching } = options;
+  const failed = new AbortController();
+  const { signal, release } = followSignals([options.signal, failed.signal]);
+  const own = { ...options, signal };
   const results: Episode[] = new Array(episodes.length);
   let next = 0;
   let done = 0;
   const worker = async (): Promise<void> => {
-    for (let index = next++; index < episodes.length && !signal.aborted; index = next++) {
-      const episode = await playOrFail(episodes[index]!, options);
-      results[index] = episode;
-      options.onEnded?.(episode);
-      options.onEpisode?.(++done, episodes.length);
-      // Scripts in a pure environment wait for nothing; Ctrl-C and the terminal must not wait for all their episodes.
-      await new Promise(setImmediate);
+    try {
+      for (let index = next++; index < episodes.length && !signal.aborted; index = next++) {
+        const episode = await playOrFail(episodes[index]!, own);
+        results[index] = episode;
+        options.onEnded?.(episode);
+        options.onEpisode?.(++done, episodes.length);
+        // Scripts in a pure environment wait for nothing; Ctrl-C and the terminal must not wait for all their episodes.
+        await new Promise(setImmediate);
+      }
+    } catch (error) {
+      // What comes after the first failure, or after Ctrl-C, may come of it.
+      if (!signal.aborted) failed.abort(error);
+    } finally {
+      batching.leave();
     }
-    batching.leave();
   };
   const workers = Math.min(options.concurrency, episodes.length);
-  // Every episode under way listens for Ctrl-C.
-  allowManyListeners(signal);
+  // Every episode under way listens for Ctrl-C, and so does every collection.
+  for (const heard of [options.signal, signal]) allowManyListeners(heard);
   // All enter before any starts, or the first to wait would find itself alone and be served alone.
   for (let i = 0; i < workers; i++) batching.enter();
   await Promise.all(Array.from({ length: workers }, worker));
-  if (signal.aborted) throw new TurnwiseError('cancelled', { what: 'The run was asked to stop' });
+  release();
+  if (failed.signal.aborted) throw failed.signal.reason;
+  throwIfCancelled(options.signal);
   return results;
 }
 

@@ -45,7 +45,7 @@ export function statisticsText(figures: DataStatistics): string {
   const { rows, pairs, episodes, tasks, messages, answers, shown, toolCalls, withTokens, rewarded } = figures;
   const lines: [string, string][] = [
     ['rows', `${rows}${pairs > 0 ? `, of them ${pairs} pairs` : ''}`],
-    ['episodes', `${episodes} of ${tasks} different openings`],
+    ['episodes', `${episodes} of ${tasks} different tasks`],
     ['messages', String(messages)],
     ['answers', `${answers}${shown > 0 ? `, of them ${shown} shown and not learned` : ''}`],
     ['tool calls', String(toolCalls)],

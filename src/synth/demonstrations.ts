@@ -19,6 +19,7 @@ import { fullContext } from '../rollout/context/contexts.ts';
 import type { Context } from '../rollout/context/strategy.ts';
 import type { TurnRules } from '../rollout/turns/turn-control.ts';
 import type { Watch } from '../rollout/watch.ts';
+import { withoutCallsOf } from './without-roles.ts';
 
 export interface DemonstrationOptions {
   readonly demonstrations: number;
@@ -134,16 +135,13 @@ export async function demonstrate(world: World, options: DemonstrationOptions): 
   return usable;
 }
 
-/** What the other roles said and did. */
+/** What the other roles said; what was done in these stays, as far as it paid them. */
 function withoutRoles(episode: Episode, left: ReadonlyMap<Role, Player>): Episode {
   if (left.size === 0) return episode;
-  const isShown = ({ role }: { readonly role: Role }): boolean => !left.has(role);
   const shown = <T>(byRole: Readonly<Record<Role, T>>): Record<Role, T> =>
     Object.fromEntries(Object.entries(byRole).filter(([role]) => !left.has(role)));
   return {
-    ...episode,
-    calls: episode.calls.filter(isShown),
-    transitions: episode.transitions.filter(isShown),
+    ...withoutCallsOf(episode, (role) => left.has(role)),
     seats: shown(episode.seats),
     outcome: shown(episode.outcome),
     success: shown(episode.success),

@@ -13,24 +13,34 @@ import { linkOf, pathAfter, promptAfter, type TokenPath, withPath } from '../mod
 export function renderDemonstrations(group: Group, renderer: Renderer): Group {
   const members = group.members.map((episode) => ({
     ...episode,
-    calls: renderCalls(episode, renderer, ({ text }) => {
-      const ids = Int32Array.from(renderer.completionIds(text));
-      return { ids, logprobs: new Float32Array(ids.length) };
-    }),
+    calls: renderCalls(episode, renderer, (call) => encodedAnew(call, renderer)),
   }));
   return { ...group, members };
 }
 
 /**
+ * The call with the ids that this renderer gives its text. What is known of the ids that it had goes with them: what they were
+ * chosen among, and what a teacher would have written in their places.
+ */
+export function encodedAnew(call: Call, renderer: Renderer): Call {
+  const ids = Int32Array.from(renderer.completionIds(call.text));
+  const written = { ...call, ids, logprobs: new Float32Array(ids.length) };
+  // Mostly nothing is, and leaving fields out is slow.
+  if (call.choices === undefined && call.top === undefined && call.entropy === undefined) return written;
+  const { choices: _, top: __, entropy: ___, ...rest } = written;
+  return rest;
+}
+
+/**
  * The calls with prompts of this renderer.
  *
- * @param written the tokens of a completion. Default: those that it has
+ * @param written the call with the tokens of its completion. Default: those that it has
  * @param read the messages that are read, of those that the record says. Default: all of them
  */
 export function renderCalls(
   { calls, tools: declared }: Pick<Episode, 'calls' | 'tools'>,
   renderer: Renderer,
-  written: (call: Call) => Pick<Call, 'ids' | 'logprobs'> = (call) => call,
+  written: (call: Call) => Call = (call) => call,
   read: (messages: readonly Message[]) => readonly Message[] = (messages) => messages,
 ): Call[] {
   const known = new Map<number, { readonly call: Call; readonly path: TokenPath }>();
@@ -44,13 +54,8 @@ export function renderCalls(
     const tools = call.tools === undefined ? undefined : declared[call.tools];
     const said = saidBefore(call, before?.path, known, read);
     const prompt = promptAfter(paths, said, renderer, tools && { tools });
-    const { ids, logprobs } = written(call);
-    const made: Call = {
-      ...linked(call, linkOf(prompt, newPath ?? 'window')),
-      context: prompt.context,
-      ids,
-      logprobs,
-    };
+    const link = linkOf(prompt, newPath ?? 'window');
+    const made: Call = { ...linked(written(call), link), context: prompt.context };
     const path = pathAfter(prompt, made);
     known.set(id, { call: made, path });
     ofConversation.set(conversation, withPath(own, path));

@@ -57,5 +57,5 @@ export function learnOnce(
   moment = { step: 0, planned: 1 },
   memory: Memory = initialMemory(learner),
 ): Promise<Update> {
-  return learnStep(learner, groups, moment, memory);
+  return learnStep(learner, groups, moment, memory, new AbortController().signal);
 }

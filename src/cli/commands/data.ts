@@ -22,7 +22,12 @@ const options = z.strictObject({
     .optional()
     .describe('With convert, score and play: the file to write; with split: the rows that are kept'),
   heldOut: z.string().optional().describe('With split: the file of the other rows'),
-  share: z.number().gt(0).lt(1).default(0.1).describe('With split: share of the tasks that is held out'),
+  share: z
+    .number()
+    .gt(0)
+    .lt(1)
+    .default(0.1)
+    .describe('With split: chance of each task (rows with the same opening and task) to be held out'),
   seed: z.int().default(1).describe('With split: which of them; with play: which episodes'),
   players: z
     .string()
@@ -38,9 +43,7 @@ const options = z.strictObject({
   pairs: z
     .boolean()
     .default(false)
-    .describe(
-      'With convert: pairs of rows that begin alike and earned differently, for dpo and reward models',
-    ),
+    .describe('With convert: pairs of rows of one task that earned differently, for dpo and reward models'),
   beginnings: z
     .boolean()
     .default(false)
@@ -86,7 +89,9 @@ const actions: Readonly<Record<string, Action>> = {
   split: async (place, given, console) => {
     const { out, heldOut, share, seed, runs } = given;
     if (out === undefined || heldOut === undefined) throw missing('split', '--out KEPT --held-out OTHERS');
-    const parts = splitRows(await rowsAt(place, runs), share, seed);
+    const rows = await rowsAt(place, runs);
+    const parts = splitRows(rows, share, seed);
+    if (parts.kept.length === 0 || parts.heldOut.length === 0) throw undivided(place, rows, parts, given);
     for (const file of [out, heldOut]) requireFree(file, given);
     writeRows(out, parts.kept);
     writeRows(heldOut, parts.heldOut);
@@ -188,6 +193,24 @@ function told(console: Console, { json }: Given, files: Readonly<Record<string, 
   );
 }
 
+/** A file without rows would be found out by whoever learns from it, much later. */
+function undivided(
+  place: string,
+  rows: readonly Row[],
+  { heldOut }: { readonly heldOut: readonly Row[] },
+  { share, seed }: Given,
+): TurnwiseError {
+  const { tasks } = statisticsOf(rows);
+  const side = heldOut.length === 0 ? 'kept' : 'held out';
+  return new TurnwiseError('data-undivided', {
+    what: `The rows of ${place} cannot be divided: those of a task stay together, and all of them are ${side}`,
+    seen: `rows: ${rows.length}, tasks: ${tasks}, --share ${share} --seed ${seed}`,
+    allowed: 'rows on both sides, of at least two tasks',
+    next: tasks < 2 ? 'Record episodes of more tasks' : 'Choose another --seed or --share',
+    fields: { path: place },
+  });
+}
+
 /** Nothing is replaced by mistake. */
 function requireFree(file: string, { force }: Given): void {
   if (force || !existsSync(file)) return;
@@ -200,9 +223,10 @@ function requireFree(file: string, { force }: Given): void {
 
 function noPairs(place: string, rows: number): TurnwiseError {
   return new TurnwiseError('reward-pairs-missing', {
-    what: `${place} has no two conversations that begin alike and earned differently`,
+    what: `${place} has no two conversations of one task that earned differently`,
     seen: `${rows} rows`,
-    allowed: 'rows with a reward, several of one opening',
+    allowed:
+      'rows with a reward, several of one task: with the same opening, and the same task where they say one',
     next: 'Record several episodes of each task, such as those of a run: turnwise data convert RUN --pairs --out FILE',
     fields: { path: place },
   });

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import OpenAI from 'openai';
 import { afterAll, afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { SessionKeys } from '../../server/gateway/session-keys.ts';
+import { SessionKeys } from '../../server/gateway/session/session-keys.ts';
 import { runCommandLine } from '../command-line.ts';
 import { memoryConsole, noInterrupts } from '../testing-console.test-helper.ts';
 import { evalCommand } from './eval.ts';

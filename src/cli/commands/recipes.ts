@@ -12,6 +12,7 @@ import { sourceOf, typedSource } from '../../run/load/world-source.ts';
 import { configOf, obstacleIn } from '../../run/prepare-run.ts';
 import { type Console, painter, wrap } from '../../show/console.ts';
 import { resolveConfig } from '../../train/config/resolve.ts';
+import { readBy } from '../../train/config/run-schema.ts';
 import type { Recipe } from '../../train/recipes/recipe.ts';
 import { findRecipe, recipes } from '../../train/recipes/recipes.ts';
 import { type Command, defineCommand } from '../command.ts';
@@ -62,7 +63,7 @@ function describe(recipe: Recipe, factory: WorldFactory | undefined) {
     parts: recipeParts(recipe, config),
     authors,
     critic,
-    settings,
+    settings: readBy(recipe, settings),
     needs: listNeeds(recipe, config, world),
     ...(world && { usable: missing === undefined, ...(missing && { missing }) }),
   };

@@ -12,7 +12,7 @@ const options = z.strictObject({
       'What it begins with: the name of a run, a checkpoint folder, FILE.gguf, or owner/name on the hub',
     ),
   out: z.string().default('reward-model').describe('Folder to write'),
-  heldOut: z.number().gt(0).lt(1).default(0.2).describe('Share of the openings whose pairs are held out'),
+  heldOut: z.number().gt(0).lt(1).default(0.2).describe('Share of the tasks whose pairs are held out'),
   epochs: z.int().min(1).default(3).describe('Passes over the pairs'),
   batch: z.int().min(1).default(16).describe('Pairs of an update'),
   learningRate: z.number().positive().default(5e-4).describe('Peak learning rate; it falls to a tenth'),
@@ -61,7 +61,7 @@ export const rewardModelCommand: Command<typeof options> = defineCommand({
       console.write(`${JSON.stringify({ folder: given.out, trained, heldOut, coverage })}\n`);
       return;
     }
-    const among = from.by === 'openings' ? 'of other openings' : 'of the same opening';
+    const among = from.by === 'openings' ? 'of other tasks' : 'of other conversations';
     console.write(`accuracy on held-out pairs: ${accuracyText(heldOut)}, ${among}\n`);
     console.write(`accuracy on the pairs it learned from: ${accuracyText(trained)}\n`);
     console.write(`written to ${given.out}; pay with it: --set rewardModel.folder=${given.out}\n`);

@@ -51,6 +51,11 @@ export const rolloutsAndCredit = {
     meaning: 'A line of a dataset file is not a row that can be learned from.',
     remedy: 'The message names the line and the field; `turnwise data check FILE` lists every such line.',
   },
+  'data-undivided': {
+    meaning: 'A division would leave all rows of a dataset on one side.',
+    remedy: 'Choose another `--seed` or `--share`; rows of one task alone cannot be divided.',
+    exit: 2,
+  },
   'episode-too-large': {
     meaning: 'A group takes more than 16 MB compressed, too much for a page.',
     remedy: 'Read it with `zcat`.',

@@ -1,6 +1,7 @@
 /** Recorded episodes that are longer than the context of whoever learns from them. */
 
 import type { Call, Episode, Transition } from '../../core/episode.ts';
+import { isTrained } from '../../core/trajectory.ts';
 
 /**
  * The episode up to the last turn that fits, the episode itself where all do, and undefined where not even the first learned
@@ -25,7 +26,7 @@ export function cutToContext(episode: Episode, contextLength: number): Episode |
 
 /** The episode with these calls of it alone, and the rewards of all; undefined where none of them is learned. */
 export function cutTo(episode: Episode, calls: readonly Call[]): Episode | undefined {
-  if (!calls.some(({ trainable }) => trainable !== 'left-out')) return undefined;
+  if (!calls.some(isTrained)) return undefined;
   const ids = new Set(calls.map(({ id }) => id));
   const kept = episode.transitions.filter(({ call }) => call === undefined || ids.has(call));
   if (kept.length === 0) return undefined;

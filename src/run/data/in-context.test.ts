@@ -67,14 +67,51 @@ test('where a context asks for what the record does not have, all is read', asyn
   expect(linksOf(read!.calls)).toEqual(linksOf(whole.read!.calls));
 });
 
+/** All that was said, and as if it were not: prompts grow until they do not fit. */
+const growing = defineContext({
+  name: 'growing',
+  summary: 'everything that was said',
+  options: z.strictObject({}),
+  start: () => null,
+  window: ({ calls, fresh, state }) => ({
+    conversation: { ...(calls.length > 0 && { goesOn: true }), parts: fresh },
+    state,
+  }),
+});
+
 test('it ends at the last turn that fits, which has the rewards of those that are gone', async () => {
-  // The first prompt has two tokens; from the second on there are as many as six, and an answer has two.
-  const { read } = await asRead(await recorded(), readerWith(lastTurns, { turns: 20, every: 1 }, 12));
+  // The first prompt has two tokens, and each turn four more, with its answer of two.
+  const { read } = await asRead(await recorded(), readerWith(growing, {}, 12));
   expect(read!.stop).toBe('early-stop');
   expect(read!.calls.length).toBeLessThan(7);
   const paid = read!.transitions.map(({ rewards }) => rewards.agent ?? 0);
   expect(paid.reduce((sum, reward) => sum + reward, 0)).toBe(1);
   expect((await asRead(await recorded(), readerWith(latest, {}, 3))).read).toBeUndefined();
+});
+
+/** As one who writes a token more than its text is encoded to. */
+async function sampled(): Promise<Episode> {
+  const { calls, ...rest } = await play(full, {}, player().policy);
+  const odd = (call: Call) => ({ ...call, ids: Int32Array.of(...call.ids, 3), entropy: 1 });
+  return { ...rest, calls: calls.map(odd) };
+}
+
+test('ids of the same tokenizer are those of the answers, behind the prompts of the context', async () => {
+  const episode = await sampled();
+  const ids = episode.calls.map((call) => [...call.ids]);
+  const whole = await asRead(episode, readerWith(full, {}), true);
+  expect(whole.read).toBe(episode);
+  const { read } = await asRead(episode, readerWith(latest, {}), true);
+  expect(read!.calls.map((call) => [...call.ids])).toEqual(ids);
+  const anew = await asRead(episode, readerWith(latest, {}));
+  expect(anew.read!.calls.map((call) => [...call.ids])).toEqual(ids.map((all) => all.slice(0, -1)));
+  const promptsOf = ({ calls }: Episode) => calls.map((call) => promptOf(call, calls));
+  expect(promptsOf(read!)).toEqual(promptsOf(anew.read!));
+  // Nobody knows how likely they were behind these.
+  for (const { logprobs, entropy } of read!.calls) {
+    expect(entropy).toBeUndefined();
+    expect(logprobs).toEqual(new Float32Array(3));
+  }
 });
 
 test('a context that fails has nothing read, and ends nothing', async () => {

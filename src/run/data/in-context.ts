@@ -16,7 +16,7 @@ import {
   type Thread,
   withCall,
 } from '../../rollout/context/thread.ts';
-import { renderDemonstrations } from '../../synth/render-calls.ts';
+import { encodedAnew, renderDemonstrations } from '../../synth/render-calls.ts';
 import type { Learner } from '../../train/kit/learner.ts';
 import { cutTo, cutToContext } from './cut-to-context.ts';
 
@@ -35,14 +35,24 @@ export interface Read {
 /**
  * The episode as the policy would have read and written it. What was played in a context that leaves something out, and says what,
  * is read as it was.
+ *
+ * @param isExact its ids are of the policy's tokenizer: answers are never encoded anew, and prompts only for another context
  */
-export async function asRead(episode: Episode, reader: Reader): Promise<Read> {
-  const found = isReadWhole(episode, reader) ? undefined : await inContext(episode, reader);
+export async function asRead(episode: Episode, reader: Reader, isExact = false): Promise<Read> {
+  const { renderer } = reader;
+  const written = (call: Call): Call => (isExact ? unread(call) : encodedAnew(call, renderer));
+  const found = isReadWhole(episode, reader) ? undefined : await inContext(episode, reader, written);
   if (found !== undefined && found !== ASKED) return { ...found, asked: false };
   const group = { step: 0, group: 0, members: [episode] };
-  const [rendered] = renderDemonstrations(group, reader.renderer).members;
-  const read = cutToContext(rendered!, reader.engine.capabilities.contextLength);
+  const [whole] = isExact ? [episode] : renderDemonstrations(group, renderer).members;
+  const read = cutToContext(whole!, reader.engine.capabilities.contextLength);
   return { read, asked: found === ASKED };
+}
+
+/** The call behind another prompt than the one that its log-probabilities are of. */
+function unread(call: Call): Call {
+  const { entropy: _, ...rest } = call;
+  return { ...rest, logprobs: new Float32Array(call.ids.length) };
 }
 
 const ASKED = 'asked';
@@ -61,6 +71,7 @@ function isReadWhole({ calls }: Episode, { context }: Reader): boolean {
 async function inContext(
   episode: Episode,
   { renderer, engine, context, world, config, watch }: Reader,
+  written: (call: Call) => Call,
 ): Promise<Omit<Read, 'asked'> | typeof ASKED> {
   const { contextLength } = engine.capabilities;
   const boundary = new Boundary(new AbortController().signal, watch);
@@ -77,17 +88,17 @@ async function inContext(
   const threads = new Map<string, Thread>();
   const calls: Call[] = [];
   try {
-    for (const { parent: _, ...call } of episode.calls) {
+    for (const { parent: _, ...recorded } of episode.calls) {
+      const call = written(recorded);
       const thread = threads.get(call.conversation) ?? newThread(context);
       const next = await nextActUnasked(thread, call.messages, settingOf(call), guard);
       const { prompt } = next.rendered;
-      const ids = Int32Array.from(renderer.completionIds(call.text));
-      if (prompt.length + ids.length > contextLength) return { read: cutTo(episode, calls) };
+      if (prompt.length + call.ids.length > contextLength) return { read: cutTo(episode, calls) };
       const parts = recordedParts(partsOf(next.rendered), call.messages, call.id);
       const read: Call = {
         ...call,
         ...linkOf(prompt, 'window'),
-        ...{ context: prompt.context, ids, logprobs: new Float32Array(ids.length) },
+        context: prompt.context,
         ...(!isPlain(next.rendered, call.messages) && { parts }),
       };
       calls.push(read);

@@ -2,13 +2,13 @@
 
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
-import type { Episode, Group } from '../../core/episode.ts';
+import type { Episode, Group, Role } from '../../core/episode.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { Message } from '../../core/messages.ts';
 import { isTrainable, type StopReason } from '../../core/stop.ts';
 import { type EpisodesOfRows, episodesOfRows } from '../../data/episodes-of-rows.ts';
 import { readRows } from '../../data/read-rows.ts';
-import { isPreference, type Row } from '../../data/row.ts';
+import { isPreference, type Row, type RowSource } from '../../data/row.ts';
 import { AGENT } from '../../env/session.ts';
 import type { World } from '../../env/world.ts';
 import { readEpisodeFile } from '../../store/rollouts/read-episodes.ts';
@@ -16,7 +16,10 @@ import { headerOf } from '../../store/rollouts/shard.ts';
 import { trainingShard } from '../../store/rollouts/shard-names.ts';
 import { RunDirectory } from '../../store/run-directory.ts';
 import { runNames } from '../../store/runs.ts';
+import { keptTokenizerHash } from '../../store/tokenizer-file.ts';
+import type { TrainConfig } from '../../train/config/config.ts';
 import { version } from '../version.ts';
+import { isLearnersRole, isOwnRole } from './learned-answers.ts';
 
 /**
  * The setting `data` as `config.json` keeps it: a file by its absolute path, unless a run has that name.
@@ -44,36 +47,58 @@ export interface RecordedData {
   readonly leftOut: Readonly<Record<string, number>>;
   /** Hashes of the tokenizers in which a teacher scored some of them. */
   readonly taughtIn: readonly string[];
+  /** Whether a role of an episode is learned: of a run, those of its learners; of a file, all that the weights of this run play. */
+  isLearned(episode: Episode, role: Role): boolean;
   /** The episodes, with answers as this writes them; recorded ids are used where they are of this tokenizer. */
   read(write: (message: Message) => string, tokenizer?: string): EpisodesOfRows;
 }
+
+/** The setting, and who sits where in the run that learns. */
+type Learning = Pick<TrainConfig, 'data' | 'players' | 'seats'>;
 
 /**
  * What the setting `data` names: all episodes that another run stored while it trained; or those of a file.
  *
  * @throws TurnwiseError `run-unknown`, `rollouts-missing`, `rollouts-invalid`, `data-invalid`
  */
-export async function recordedData(root: string, data: string, world: World): Promise<RecordedData> {
-  if (!/[/\\]/.test(data)) return plain(data, await groupsOfRun(root, data, world.name), {});
-  if (headerOf(readFileSync(data))) return shard(data, world);
-  return dataset(data, world);
+export async function recordedData(root: string, config: Learning, world: World): Promise<RecordedData> {
+  const { data } = config;
+  const isOwn = (role: Role): boolean => isOwnRole(role, world, config);
+  if (!/[/\\]/.test(data)) return played(data, await episodesOfRun(root, data, world.name), isOwn);
+  if (headerOf(readFileSync(data))) return played(data, shard(data, world), isOwn);
+  return dataset(data, world, isOwn);
 }
 
-const plain = (from: string, groups: readonly Group[], leftOut: RecordedData['leftOut']): RecordedData => ({
+/** Episodes that a run has stored, and the hash of the tokenizer that gives their ids a meaning. */
+interface Stored {
+  readonly groups: readonly Group[];
+  readonly tokenizer: string | null | undefined;
+}
+
+const played = (
+  from: string,
+  { groups, tokenizer }: Stored,
+  isOwn: (role: Role) => boolean,
+): RecordedData => ({
   from,
-  leftOut,
+  leftOut: {},
   taughtIn: [],
-  read: () => ({ groups, exact: new Set<Episode>() }),
+  isLearned: (episode, role) => isOwn(role) && isLearnersRole(episode, role),
+  read: (_, own) => {
+    const isSame = own !== undefined && tokenizer === own;
+    return { groups, exact: new Set(isSame ? groups.flatMap(({ members }) => members) : []) };
+  },
 });
 
-async function groupsOfRun(root: string, name: string, world: string): Promise<Group[]> {
-  const reader = RunDirectory.openForReading({ root, name, version }).readRollouts();
+async function episodesOfRun(root: string, name: string, world: string): Promise<Stored> {
+  const run = RunDirectory.openForReading({ root, name, version });
+  const reader = run.readRollouts();
   const groups: Group[] = [];
   for (const step of reader.index.steps()) {
     for await (const group of reader.groups(trainingShard(step))) groups.push(group);
   }
   const key = groups[0]?.members[0]?.key;
-  if (key?.environment === world) return groups;
+  if (key?.environment === world) return { groups, tokenizer: keptTokenizerHash(run.path) };
   throw nothingHere(`Run "${name}"`, world, {
     seen: key === undefined ? 'no stored steps' : `${key.split} episodes of ${key.environment}`,
     next: 'Name a run of this environment that was trained with rolloutLog above 0',
@@ -81,10 +106,11 @@ async function groupsOfRun(root: string, name: string, world: string): Promise<G
   });
 }
 
-function shard(path: string, world: World): RecordedData {
-  const { groups } = readEpisodeFile(path)!;
+function shard(path: string, world: World): Stored {
+  const { groups, header } = readEpisodeFile(path)!;
   const key = groups[0]?.members[0]?.key;
-  if (key?.environment === world.name && key.split === 'train') return plain(path, groups, {});
+  if (key?.environment === world.name && key.split === 'train')
+    return { groups, tokenizer: header.tokenizer };
   throw nothingHere(path, world.name, {
     seen: key === undefined ? 'no stored steps' : `${key.split} episodes of ${key.environment}`,
     next: 'Name a training shard of a run of this environment',
@@ -92,11 +118,12 @@ function shard(path: string, world: World): RecordedData {
   });
 }
 
-function dataset(path: string, world: World): RecordedData {
+function dataset(path: string, world: World, isOwn: (role: Role) => boolean): RecordedData {
   const all = readRows(path).map(({ row }) => row);
+  const own = world.roles.filter(isOwn);
   const leftOut: Record<string, number> = {};
   const rows = all.filter((row) => {
-    const why = reasonAgainst(row, world);
+    const why = reasonAgainst(row, world.name, own);
     if (why !== undefined) leftOut[why] = (leftOut[why] ?? 0) + 1;
     return why === undefined;
   });
@@ -113,6 +140,7 @@ function dataset(path: string, world: World): RecordedData {
   return {
     from: path,
     leftOut,
+    isLearned: () => true,
     taughtIn: [
       ...new Set(
         rows.flatMap((row) =>
@@ -123,7 +151,7 @@ function dataset(path: string, world: World): RecordedData {
     read: (write, tokenizer) =>
       episodesOfRows(rows, {
         environment: world.name,
-        role: world.roles[0] ?? AGENT,
+        role: own[0] ?? AGENT,
         write,
         ...(tokenizer !== undefined && { tokenizer }),
       }),
@@ -131,15 +159,18 @@ function dataset(path: string, world: World): RecordedData {
 }
 
 /** Why a row is not learned from here, in words; test tasks that were learned from would measure nothing. */
-function reasonAgainst(row: Row, world: World): string | undefined {
-  const { environment, split = 'train', role, stop = 'done' } = row.source;
-  if (environment !== undefined && environment !== world.name) return `rows of ${environment}`;
-  if (split !== 'train') return `rows of tasks of the ${split} split`;
-  if (!isTrainable(stop as StopReason)) return `rows of episodes that ended as ${stop}`;
-  if (role !== undefined && !world.roles.includes(role)) return `rows of the role ${role}`;
+function reasonAgainst(row: Row, world: string, own: readonly Role[]): string | undefined {
+  // Other libraries write null where they say nothing.
+  const { environment, split, role, stop }: Nullable<RowSource> = row.source;
+  if ((environment ?? world) !== world) return `rows of ${environment}`;
+  if ((split ?? 'train') !== 'train') return `rows of tasks of the ${split} split`;
+  if (!isTrainable((stop ?? 'done') as StopReason)) return `rows of episodes that ended as ${stop}`;
+  if (role != null && !own.includes(role)) return `rows of the role ${role}`;
   const answers = isPreference(row) ? row.chosen : row.messages;
   return answers.some((message) => message.role === 'assistant') ? undefined : 'rows without an answer';
 }
+
+type Nullable<T> = { readonly [K in keyof T]: T[K] | null };
 
 function nothingHere(
   where: string,

@@ -1,20 +1,24 @@
 /** What a run begins with: demonstrations to imitate, recorded episodes to imitate or to learn from, or a warm start. */
 
-import type { Group } from '../../core/episode.ts';
+import type { Episode, Group, Role } from '../../core/episode.ts';
 import { TurnwiseError } from '../../core/errors.ts';
 import type { Message } from '../../core/messages.ts';
 import { writeReply } from '../../core/word-reply.ts';
 import type { World } from '../../env/world.ts';
 import { taggedText, writtenBy } from '../../model/chat/renderer.ts';
+import { withoutCallsOf } from '../../synth/without-roles.ts';
 import type { TrainConfig } from '../../train/config/config.ts';
 import type { Learner } from '../../train/kit/learner.ts';
+import { isImitated } from '../../train/loop/clone.ts';
 import type { Evaluations } from '../../train/loop/events.ts';
 import type { Beginning } from '../../train/loop/loop.ts';
 import { playsWith } from '../../train/recipes/recipe.ts';
 import { tokenizerOfCard } from '../model/tokenizer-hash.ts';
 import type { OpenIo } from '../run-io.ts';
+import { imitatedOf, unimitatedRoles, warmStartOf } from './imitated-episodes.ts';
+import { isOwnRole, type Lesson } from './learned-answers.ts';
 import { namesRecorded, type RecordedData, recordedData } from './recorded-data.ts';
-import { keptOf, type RecordedGroups, recordedGroups, successfulOf } from './recorded-episodes.ts';
+import { keptOf, type RecordedGroups, recordedGroups } from './recorded-episodes.ts';
 import { learnableAlone } from './taught-episodes.ts';
 
 /** Recorded episodes, and their groups in the words of small models, which learn their vocabulary from them. */
@@ -26,14 +30,21 @@ export interface OpenRecorded {
 /** @throws TurnwiseError as `recordedData` */
 export async function openRecorded(
   root: string,
-  { data }: TrainConfig,
+  config: TrainConfig,
   world: World,
 ): Promise<OpenRecorded | undefined> {
-  if (!namesRecorded(data)) return undefined;
-  const found = await recordedData(root, data, world);
+  if (!namesRecorded(config.data)) return undefined;
+  const found = await recordedData(root, config, world);
   const write = ({ content, toolCalls = [], ...rest }: Message): string =>
     world.agent ? writeReply({ content, toolCalls }) : taggedText({ content, toolCalls, ...rest });
-  return { data: found, groups: found.read(write).groups };
+  // What others said is read in what the environment shows.
+  const words = (episode: Episode): Episode =>
+    withoutCallsOf(episode, (role) => !found.isLearned(episode, role));
+  const { groups } = found.read(write);
+  return {
+    data: found,
+    groups: groups.map((group) => ({ ...group, members: group.members.map(words) })),
+  };
 }
 
 interface BeginningParts {
@@ -53,53 +64,53 @@ export async function beginningOf({
   io,
 }: BeginningParts): Promise<{ readonly beginning: Beginning; readonly archived: readonly Group[] }> {
   const { config, recipe } = learner;
+  const { learnsFrom = 'played' } = recipe;
   const scripted = warm ? { imitate: { demonstrations: [] } } : { imitate: { demonstrations } };
   const start = warm?.before ? { before: warm.before } : scripted;
   if (recorded === undefined) {
     const given = config.data === 'demonstrations' ? demonstrations : [];
-    const { groups } = await recordedGroups(learner, { groups: given, exact: new Set() });
+    const { groups } = await recordedGroups(learner, { groups: given, exact: new Set() }, ofScripts(learner));
     if (groups.length > 0) await io.writer.writeRecorded([...groups]);
     return { beginning: { ...start, recorded: keptOf(groups) }, archived: groups };
   }
   const tokenizer = tokenizerOfCard(learner.card);
-  const read = recorded.data.read((message) => writtenBy(learner.renderer, message), tokenizer);
-  const groups = await recordedGroups(learner, read);
+  const { from, read, isLearned } = recorded.data;
+  const rows = read((message) => writtenBy(learner.renderer, message), tokenizer);
+  const groups = await recordedGroups(learner, rows, { roles: isLearned });
   const found = learnableAlone(groups, recorded.data, { recipe, config, tokenizer });
   tell(recorded.data, found, learner.context.strategy.name, io);
-  if (found.groups.length === 0) throw found.failures[0] ?? allTooLong(recorded.data, found, learner);
-  const imitated = () => ({ imitate: { recorded: imitatedOf(found.groups, config, recorded.data.from) } });
-  const { learnsFrom = 'played' } = recipe;
+  if (found.groups.length === 0) throw found.failures[0] ?? nothingLeft(recorded.data, found, learner);
+  const imitated = (): readonly Group[] => {
+    const chosen = imitatedOf(found.groups, config, from);
+    tellUnimitated(unimitatedRoles(found.groups, chosen), io);
+    return chosen;
+  };
   if (learnsFrom === 'played' || (learnsFrom === 'either' && playsWith(recipe, config.data))) {
-    return { beginning: warm ? start : imitated(), archived: [] };
+    return { beginning: warm ? start : { imitate: { recorded: imitated() } }, archived: [] };
   }
-  const learned = learnsFrom === 'recorded' ? imitated().imitate.recorded : found.groups;
+  const learned = learnsFrom === 'either' ? found.groups : imitated();
   await io.writer.writeRecorded([...learned]);
   // The warm start is of these episodes, too: scripts know more, and have only shown which words there are.
   const isGiven = warm !== undefined || config.clone.steps === 0;
-  const begin = isGiven ? start : { imitate: { recorded: warmStartOf(found.groups, config) } };
+  const shown = learnsFrom === 'either' ? warmStartOf(learned, config) : learned;
+  const begin = isGiven ? start : { imitate: { recorded: shown } };
   return { beginning: { ...begin, recorded: keptOf(learned) }, archived: learned };
 }
 
-/** Where nobody succeeded, as in what `kto` may learn from, all are: they show at least how a turn is written. */
-function warmStartOf(groups: readonly Group[], { clone }: TrainConfig): readonly Group[] {
-  const chosen = chosenOf(groups, clone);
-  return chosen.length > 0 ? chosen : groups;
+/** What is learned of demonstrations. Where they are imitated, a random move may be there only to lead to other states. */
+function ofScripts({ config, recipe: { learnsFrom }, world }: Learner): Lesson {
+  const imitates = learnsFrom === 'recorded' || learnsFrom === 'both';
+  return {
+    roles: (_, role) => isOwnRole(role, world, config),
+    ...(imitates && { answers: (call) => isImitated(call, config.clone) }),
+  };
 }
 
-/** @throws TurnwiseError `rollouts-missing` where none is said to have succeeded */
-function imitatedOf(groups: readonly Group[], { clone }: TrainConfig, from: string): readonly Group[] {
-  const chosen = chosenOf(groups, clone);
-  if (chosen.length > 0) return chosen;
-  throw new TurnwiseError('rollouts-missing', {
-    what: `No episode of ${from} succeeded, and only those that did are imitated`,
-    seen: `${groups.reduce((sum, { members }) => sum + members.length, 0)} episodes without success`,
-    next: 'Record more, imitate all with --set clone.from=all, or learn from the failures with --recipe kto',
-    fields: { path: from },
-  });
+function tellUnimitated(roles: readonly Role[], io: OpenIo): void {
+  if (roles.length === 0) return;
+  const message = `Nobody succeeded as ${roles.join(' or ')}, so nothing that was done in this role is imitated; clone.from=all imitates all`;
+  io.event({ type: 'warning', code: 'data-left-out', message });
 }
-
-const chosenOf = (groups: readonly Group[], { from }: TrainConfig['clone']): readonly Group[] =>
-  from === 'all' ? groups : successfulOf(groups);
 
 function tell(
   { from, leftOut }: RecordedData,
@@ -107,9 +118,10 @@ function tell(
   context: string,
   io: OpenIo,
 ): void {
-  const { episodes, successful, exact, cut, tooLong, asked, failures, untaught } = found;
+  const { episodes, successful, exact, cut, tooLong, asked, others, failures, untaught } = found;
   const all = {
     ...leftOut,
+    ...(others > 0 && { 'answers of other players': others }),
     ...(untaught > 0 && { 'episodes without the likeliest tokens of a teacher': untaught }),
     ...(failures.length > 0 && { 'episodes in which the context failed': failures.length }),
     ...(tooLong > 0 && { 'episodes whose first turn does not fit the context': tooLong }),
@@ -127,12 +139,26 @@ function tell(
   if (parts.length > 0) io.event({ type: 'warning', code: 'data-left-out', message: parts.join('; ') });
 }
 
-function allTooLong({ from }: RecordedData, { tooLong }: RecordedGroups, { engine }: Learner): TurnwiseError {
+function nothingLeft(
+  { from }: RecordedData,
+  { tooLong, others }: RecordedGroups,
+  { engine }: Learner,
+): TurnwiseError {
+  const rest =
+    tooLong === 0 && others > 0
+      ? {
+          seen: `${others} answers of other players`,
+          allowed: 'answers in a role that a learner played there, and plays here',
+          next: 'Imitate other players from a file: turnwise data convert',
+        }
+      : {
+          seen: tooLong > 0 ? `${tooLong} episodes that do not fit the context` : 'no episodes with answers',
+          allowed: `a first turn within ${engine.capabilities.contextLength} tokens`,
+          next: 'Raise chat.contextLength, or record shorter conversations',
+        };
   return new TurnwiseError('rollouts-missing', {
     what: `No episode of ${from} can be learned from`,
-    seen: tooLong > 0 ? `${tooLong} episodes that do not fit the context` : 'no episodes with answers',
-    allowed: `a first turn within ${engine.capabilities.contextLength} tokens`,
-    next: 'Raise chat.contextLength, or record shorter conversations',
+    ...rest,
     fields: { path: from },
   });
 }

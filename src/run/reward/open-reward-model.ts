@@ -2,22 +2,22 @@
 
 import { resolve } from 'node:path';
 import type { Episode } from '../../core/episode.ts';
-import { chainOf } from '../../core/trajectory.ts';
-import type { ConversationRow, Row } from '../../data/row.ts';
-import { rowsOfEpisode } from '../../data/rows-of-episode.ts';
+import { mean } from '../../core/statistics.ts';
+import type { Row } from '../../data/row.ts';
 import type { GroupScore, ScoreGroup } from '../../env/scores/group-scores.ts';
 import { movedTo } from '../model/policy-language.ts';
 import type { ModelSearch } from '../model/run-model.ts';
 import { openEngine, reopenBase } from '../model/run-model.ts';
 import { type Coverage, type RewardCard, readRewardCard } from './reward-card.ts';
-import { configOfModel, type ReadSequence, readerOf, rewardsAlong, sequencesOf } from './reward-reader.ts';
+import { configOfModel, readerOf, rewardsAlong, sequencesOf } from './reward-reader.ts';
+import { type Reading, readRoles, risesOf } from './turns-read.ts';
 
 /** What a reward model says of a conversation. */
 export interface Judged {
   readonly reward: number;
   /** Its reward or its length lies outside what the reward model has learned from: it may be wrong in any way there. */
   readonly outside: boolean;
-  /** By how much the reward rose with each of its answers. */
+  /** By how much the reward rose with each answer of a row, or with each turn of an episode. */
   readonly rises_K: readonly number[];
 }
 
@@ -53,55 +53,33 @@ export async function openRewardModel(folder: string, search: ModelSearch): Prom
     throw error;
   }
   const { contextLength } = engine.capabilities;
-  const judge = async (sequences: readonly ReadSequence[]): Promise<Judged[]> => {
+  const read = async (rows: readonly Row[]): Promise<Reading[]> => {
+    const sequences = rows.flatMap((row) => sequencesOf(row, renderer, contextLength));
     const rewards = await rewardsAlong(engine, sequences);
-    return sequences.map(({ tokens, cut, places_K1 }, index) => {
-      const reward_T = rewards[index]!;
-      const reward = reward_T.at(-1)!;
-      const along = places_K1.map((place) => reward_T[place]!);
-      const rises_K = along.slice(1).map((value, k) => value - along[k]!);
-      return { reward, outside: isOutside(card.coverage, { reward, tokens, cut }), rises_K };
-    });
+    return sequences.map(({ tokens, cut }, index) => ({ reward_K1: rewards[index]!, tokens, cut }));
   };
-  const score = (rows: readonly Row[]): Promise<Judged[]> =>
-    judge(rows.flatMap((row) => sequencesOf(row, renderer, contextLength)));
+  const judged = (conversations: readonly Reading[], rises_K: readonly number[]): Judged => ({
+    reward: mean(conversations.map(rewardOf)),
+    outside: conversations.some((one) => isOutside(card.coverage, { ...one, reward: rewardOf(one) })),
+    rises_K,
+  });
   return {
     card,
-    score,
-    judge: async (episodes) => {
-      const rows_I = episodes.map((episode) => rowsOf(episode));
-      const judged = await score(rows_I.flat());
-      let next = 0;
-      return rows_I.map((rows, index) => {
-        const found = rows.map((row) => [roleOf(row, episodes[index]!), judged[next++]!] as const);
-        return Object.fromEntries(
-          [...new Set(found.map(([role]) => role))].map((role) => [
+    score: async (rows) => (await read(rows)).map((one) => judged([one], risesOf(one))),
+    judge: async (episodes) =>
+      (await readRoles(episodes, read)).map((roles) =>
+        Object.fromEntries(
+          Object.entries(roles).map(([role, { conversations, rises_K }]) => [
             role,
-            together(found.flatMap(([other, one]) => (other === role ? [one] : []))),
+            judged(conversations, rises_K),
           ]),
-        );
-      });
-    },
+        ),
+      ),
     close: () => engine.close(),
   };
 }
 
-/** Its conversations; it has all its calls itself, as `scoreGroup` is given episodes. */
-function rowsOf(episode: Episode): ConversationRow[] {
-  const { branchedFrom: _, ...whole } = episode;
-  const group = { step: 0, group: 0, members: [whole] };
-  return rowsOfEpisode(whole, chainOf(group, whole), { kind: 'run' });
-}
-
-const roleOf = ({ source }: ConversationRow, { outcome }: Episode): string =>
-  source.role ?? Object.keys(outcome)[0]!;
-
-function together(all: readonly Judged[]): Judged {
-  const reward = all.reduce((sum, one) => sum + one.reward, 0) / all.length;
-  // Of several conversations nobody knows which answer is which turn.
-  const rises_K = all.length === 1 ? all[0]!.rises_K : [];
-  return { reward, outside: all.some(({ outside }) => outside), rises_K };
-}
+const rewardOf = ({ reward_K1 }: Reading): number => reward_K1.at(-1)!;
 
 /** A reward model as `scoreGroup`, opened when it is first asked. */
 export interface RewardScores extends ScoreGroup {

@@ -39,7 +39,7 @@ export interface RewardCard {
     readonly batch: number;
     readonly learningRate: number;
     readonly heldOut: number;
-    /** By `openings`, no task is on both sides; by `pairs` where there was one opening alone. */
+    /** By `openings`, no task is on both sides; by `pairs`, where the tasks were too few, no two conversations. */
     readonly by: 'openings' | 'pairs';
     readonly seed: number;
   };

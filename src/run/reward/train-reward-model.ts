@@ -6,7 +6,6 @@ import { Rng } from '../../core/rng.ts';
 import { wilsonInterval } from '../../core/statistics.ts';
 import { readRows } from '../../data/read-rows.ts';
 import { isPreference, type PreferenceRow } from '../../data/row.ts';
-import { splitRows } from '../../data/statistics.ts';
 import { forwardBackwardStep } from '../../engine/objective-step.ts';
 import { batchOf } from '../../engine/token-batch.ts';
 import { softplus } from '../../objective/contract/sequence-loss.ts';
@@ -21,6 +20,7 @@ import type { OpenedEngine } from '../open-model.ts';
 import { type CheckpointState, ownCheckpoint } from '../run-checkpoint.ts';
 import { readRunFile } from '../settings/run-recipe.ts';
 import { version } from '../version.ts';
+import { dividedPairs, ofConversations } from './held-out.ts';
 import {
   type Coverage,
   type PairAccuracy,
@@ -49,7 +49,7 @@ export interface RewardModelRequest extends ModelSearch {
   /** Pairs of an update. */
   readonly batch: number;
   readonly learningRate: number;
-  /** Share of the openings whose pairs are held out. */
+  /** Share of the tasks whose pairs are held out. */
   readonly heldOut: number;
   readonly rank: number;
   readonly contextLength: number;
@@ -70,8 +70,8 @@ export async function trainRewardModel(request: RewardModelRequest): Promise<Rew
   const { file, out, force, seed, signal } = request;
   requireNewFolder(out, force);
   const rows = pairsOf(file);
-  const { kept, heldOut, by } = divided(rows, request.heldOut, seed);
-  if (kept.length === 0 || heldOut.length === 0) throw tooFew(file, rows.length, heldOut.length);
+  const { kept, heldOut, by } = dividedPairs(rows, request.heldOut, seed);
+  if (kept.length === 0 || heldOut.length === 0) throw tooFew(file, rows, heldOut.length);
   const { card, settings, engine } = await openModelWithHead(request);
   try {
     const renderer = await readerOf(card, configOfModel(settings));
@@ -221,23 +221,6 @@ function coverageOf(pairs: readonly ReadPair[], rewards: readonly (readonly [num
   return { reward: ends(rewards.flat()), tokens: ends(pairs.flat().map(({ tokens }) => tokens)) };
 }
 
-/** By openings, so that none is on both sides; by pairs where there is hardly more than one opening. */
-function divided(
-  rows: readonly PreferenceRow[],
-  share: number,
-  seed: number,
-): {
-  readonly kept: readonly PreferenceRow[];
-  readonly heldOut: readonly PreferenceRow[];
-  readonly by: 'openings' | 'pairs';
-} {
-  const parts = splitRows(rows, share, seed);
-  if (parts.kept.length > 0 && parts.heldOut.length > 0) return { ...parts, by: 'openings' };
-  const shuffled = Rng.of('held-out', seed).shuffle(rows);
-  const count = Math.min(rows.length - 1, Math.max(1, Math.round(share * rows.length)));
-  return { kept: shuffled.slice(count), heldOut: shuffled.slice(0, count), by: 'pairs' };
-}
-
 /** @throws TurnwiseError `reward-pairs-missing` where the file has none */
 function pairsOf(file: string): PreferenceRow[] {
   const rows = readRows(file).map(({ row }) => row);
@@ -252,12 +235,13 @@ function pairsOf(file: string): PreferenceRow[] {
   });
 }
 
-function tooFew(file: string, pairs: number, heldOut: number): TurnwiseError {
+function tooFew(file: string, rows: readonly PreferenceRow[], heldOut: number): TurnwiseError {
+  const conversations = ofConversations(rows).length;
   return new TurnwiseError('reward-pairs-missing', {
     what: `The pairs of ${file} cannot be divided: some must be held out, and some learned from`,
-    seen: `${pairs} pairs, ${heldOut} of them held out`,
-    allowed: 'at least two pairs',
-    next: 'Give more pairs, of different openings if possible',
+    seen: `${rows.length} pairs of ${2 * conversations} conversations, ${heldOut} of them held out`,
+    allowed: 'pairs of at least four conversations, since those of the same two stay together',
+    next: 'Give pairs of more conversations, of different tasks if possible',
     fields: { path: file },
   });
 }

@@ -13,7 +13,7 @@ import { eventStream } from './event-stream.ts';
 import type { Gateway } from './gateway.ts';
 import { PURPOSE_HEADER, readPurpose } from './purpose.ts';
 import { checkFormat } from './response-format.ts';
-import type { GatewaySession } from './session.ts';
+import type { GatewaySession } from './session/session.ts';
 
 /** Names what a request asked for in vain. */
 const IGNORED_HEADER = 'x-turnwise-ignored';
@@ -37,6 +37,7 @@ export function answerRoutes(
     (dialect: Dialect) =>
     async (context: Context): Promise<Response> => {
       const session = sessionOf(context);
+      session.came();
       return answer(gateway, session, dialect, await bodyOf(context), context);
     };
   const counting =

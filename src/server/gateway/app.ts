@@ -12,8 +12,8 @@ import { sameSecret } from '../guard/secrets.ts';
 import { answerRoutes, wordingOf } from './answer-routes.ts';
 import { ApiError, badRequest, internalError, notFound } from './api-error.ts';
 import type { Gateway } from './gateway.ts';
-import type { GatewaySession } from './session.ts';
-import type { SessionRecord } from './session-record.ts';
+import type { GatewaySession } from './session/session.ts';
+import type { SessionRecord } from './session/session-record.ts';
 
 const creation = z.strictObject({
   task: z.json().optional(),

@@ -15,7 +15,7 @@ import { toolMemory } from '../../rollout/context/tool-memory.ts';
 import { variables } from '../../rollout/context/variables.ts';
 import { renderDemonstrations } from '../../synth/render-calls.ts';
 import { policyModel } from './policy-model.ts';
-import { episodeOf } from './session-record.ts';
+import { episodeOf } from './session/session-record.ts';
 import { teacherModel } from './teacher-model.ts';
 import { LOOK, renderer, setUp, stopGateway } from './testing/open-gateway.ts';
 import { rendererOf, scriptedTokens } from './testing/scripted-policy.ts';

@@ -1,7 +1,7 @@
 /** What a gateway is made with: where it listens, who may call, and how much. */
 
-import type { SessionOptions } from './session.ts';
-import type { SessionRecord } from './session-record.ts';
+import type { SessionOptions } from './session/session-options.ts';
+import type { SessionRecord } from './session/session-record.ts';
 
 export interface GatewayLimits {
   readonly bodyBytes: number;

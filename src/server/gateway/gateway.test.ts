@@ -2,7 +2,7 @@
 
 import { afterEach, describe, expect, test } from 'vitest';
 import { Gateway } from './gateway.ts';
-import type { SessionRecord } from './session-record.ts';
+import type { SessionRecord } from './session/session-record.ts';
 import { type Body, chat, gateway, setUp, stopGateway } from './testing/open-gateway.ts';
 
 afterEach(stopGateway);

@@ -15,8 +15,9 @@ import type { LiveAnswer } from './dialects/coming.ts';
 import { ownSession, portUnusable, sessionOver, stopping, tooFast, tooLate } from './gateway-errors.ts';
 import { defaultLimits, type GatewayLimits, type GatewayOptions } from './gateway-options.ts';
 import { RateLimit } from './rate-limit.ts';
-import { GatewaySession, type SessionEnd, type SessionOptions } from './session.ts';
-import type { SessionRecord } from './session-record.ts';
+import { GatewaySession } from './session/session.ts';
+import type { SessionEnd, SessionOptions } from './session/session-options.ts';
+import type { SessionRecord } from './session/session-record.ts';
 
 export { defaultLimits, type GatewayLimits, type GatewayOptions } from './gateway-options.ts';
 

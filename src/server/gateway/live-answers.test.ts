@@ -4,7 +4,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import type { PromptPolicy, PromptRequest } from '../../policy/policy.ts';
 import { Gateway } from './gateway.ts';
 import { type PolicyModelOptions, policyModel } from './policy-model.ts';
-import type { SessionOptions } from './session.ts';
+import type { SessionOptions } from './session/session-options.ts';
 import { callText, DIALECTS, PATHS, type Path, renderer } from './testing/dialect-client.ts';
 import { wholeOf } from './testing/read-stream.ts';
 

@@ -14,7 +14,7 @@ import type { PromptPolicy } from '../../policy/policy.ts';
 import { readChatCall } from './call-request.ts';
 import { readTextCall } from './dialects/text-completions.ts';
 import { policyModel } from './policy-model.ts';
-import { GatewaySession } from './session.ts';
+import { GatewaySession } from './session/session.ts';
 import { pathsOf, promptsOf } from './testing/rebuild.ts';
 
 const WORDS = Array.from({ length: 400 }, (_, index) => `w${index}`);

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Group } from '../../core/episode.ts';
 import { byPolicy, madeCall, madeEpisode, madeKey } from '../../core/testing/made-episodes.ts';
-import { type Actor, type Batch, type BatchSettings, batches } from './batches.ts';
+import { type Actor, type Batch, type Batches, type BatchSettings, batches } from './batches.ts';
+import { olderBy } from './staleness.ts';
 
 /** Time that passes when nothing else happens: the earliest goes on first. */
 class Clock {
@@ -54,19 +55,22 @@ function acting(clock: Clock, turnsOf: (group: number) => number, rounds = 1): W
   return {
     asked,
     replayed,
-    get version() {
-      return version;
+    get versions() {
+      return new Map([['learner', version]]);
     },
-    play: async ({ step, round, wanted }) => {
+    play: async ({ step, round, wanted, only }) => {
       asked.push({ step, round, wanted, at: clock.now });
       if (round >= rounds) return [];
-      return Array.from({ length: wanted }, () => ({ episodes: 1, ended: play(step, count++) }));
+      const groups = only ?? Array.from({ length: wanted }, () => count++);
+      return groups.map((group) => ({ group, episodes: 1, ended: play(step, group) }));
     },
     again: (group) => {
       replayed.push(group);
       return play(group.step, group.group);
     },
-    publish: async () => ++version,
+    publish: async () => {
+      version++;
+    },
   };
 }
 
@@ -94,7 +98,6 @@ async function trained(
       await source.learned(batch);
       if (batch.last) step++;
     }
-    source.close();
   };
   await clock.run(learn());
   const groups = all.flatMap((batch) => batch.groups);
@@ -202,11 +205,12 @@ test('a group that cannot be played ends the wait, and closing ends and counts w
   const signals: AbortSignal[] = [];
   const failing: Actor = {
     ...actor,
-    version: 0,
+    versions: new Map(),
     play: async (ask, signal) => {
       signals.push(signal);
       const groups = await actor.play(ask, signal);
-      return ask.step === 2 ? [{ episodes: 1, ended: Promise.reject(new Error('no weights')) }] : groups;
+      if (ask.step !== 2) return groups;
+      return [{ group: 0, episodes: 1, ended: Promise.reject(new Error('no weights')) }];
     },
   };
   const settings = { ...synchronous, maxStaleness: 1 };
@@ -216,6 +220,103 @@ test('a group that cannot be played ends the wait, and closing ends and counts w
   await expect(clock.run(source.next(signal))).rejects.toThrow('no weights');
   expect(signals[0]!.aborted).toBe(false);
   expect(source.underWay).toBeGreaterThan(0);
-  source.close();
+  const closed = source.close();
   expect(signals.every(({ aborted }) => aborted)).toBe(true);
+  // What is under way may take a while to end.
+  await clock.run(closed);
+});
+
+test('a run that was asked to stop asks for nothing more', async () => {
+  const actor = acting(new Clock(), () => 1);
+  const source = batches({ ...synchronous, actor, groups: () => 2, step: 0, last: () => 9 });
+  await expect(source.next(AbortSignal.abort())).rejects.toMatchObject({ code: 'cancelled' });
+  expect(actor.asked).toEqual([]);
+});
+
+/** The groups that are ahead, by the step that asked for them. */
+const groupsAhead = ({ ahead }: Batches): string[] =>
+  ahead!.flatMap(({ step, groups }) => groups.map((group) => `${step}/${group}`));
+
+const namesOf = ({ groups }: Batch): string[] => groups.map(({ step, group }) => `${step}/${group}`);
+
+test('where groups are learned from as they end, each that was asked for is learned or ahead, stale ones too', async () => {
+  const clock = new Clock();
+  const actor = acting(clock, (group) => (group % 8 === 3 ? 6 : 1));
+  const settings: BatchSettings = { maxStaleness: 1, parts: 1, order: 'ended', extra: 4 };
+  const source = batches({ ...settings, actor, groups: () => 8, step: 0, last: () => 9 });
+  const { signal } = new AbortController();
+  const learned: string[] = [];
+  const seen = new Set<string>();
+  const learn = async (): Promise<void> => {
+    for (let step = 0; step < 9; step++) {
+      const batch = await source.next(signal);
+      await clock.wait(6);
+      await source.learned(batch);
+      learned.push(...namesOf(batch));
+      const left = groupsAhead(source);
+      for (const name of left) seen.add(name);
+      expect(new Set([...learned, ...left]).size).toBe(learned.length + left.length);
+      const asked = actor.asked.reduce((sum, { wanted }) => sum + wanted, 0);
+      expect(learned.length + left.length).toBe(asked);
+    }
+  };
+  await clock.run(learn());
+  expect(actor.replayed.length).toBeGreaterThan(0);
+  // A group keeps its step, whichever step it is learned in.
+  const all = new Set([...seen, ...learned]);
+  expect(new Set([...all].map((name) => name.split('/')[1])).size).toBe(all.size);
+});
+
+test('a run that goes on where groups are learned from as they end plays again those that were under way, and no others', async () => {
+  const clock = new Clock();
+  // The fourth group is under way for longer than the steps that ask ahead.
+  const actor = acting(clock, (group) => (group === 3 ? 40 : 1 + (group % 3)));
+  const settings: BatchSettings = { maxStaleness: 2, parts: 1, order: 'ended', extra: 2 };
+  const steps = 8;
+  const { signal } = new AbortController();
+  const keys: string[] = [];
+  const learn = async (source: Batches, from: number, to: number): Promise<void> => {
+    for (let step = from; step < to; step++) {
+      const batch = await source.next(signal);
+      keys.push(...namesOf(batch));
+      await source.learned(batch);
+    }
+  };
+  const parts = { ...settings, actor, groups: () => 4, last: () => steps };
+  const stopped = batches({ ...parts, step: 0 });
+  await clock.run(learn(stopped, 0, 3));
+  const { ahead, underWay } = stopped;
+  const left = groupsAhead(stopped);
+  expect(left).toHaveLength(underWay);
+  // Of a step that was learned, and not all of a later one.
+  expect(left).toContain('1/3');
+  expect(keys.some((key) => Number(key.split('/')[0]) > 3)).toBe(true);
+
+  const before = actor.asked.length;
+  const again = batches({ ...parts, step: 3, ahead });
+  await clock.run(learn(again, 3, 4));
+  expect(actor.asked.slice(before).map(({ step }) => step)).toEqual([...ahead!.map(({ step }) => step), 6]);
+  expect(actor.asked.at(-1)!.wanted).toBe(4);
+  await clock.run(learn(again, 4, steps));
+  expect(keys).toHaveLength(4 * steps);
+  expect(new Set(keys).size).toBe(keys.length);
+  // As many as were extra are still under way.
+  const rest = groupsAhead(again);
+  expect(rest).toHaveLength(settings.extra);
+  expect(new Set([...keys, ...rest]).size).toBe(4 * steps + settings.extra);
+});
+
+test('each learner has versions of its own: a completion is as old as its own player says', () => {
+  const calls = [
+    madeCall(0, 1, { by: byPolicy('learner', 11) }),
+    madeCall(1, 1, { by: byPolicy('other', 9) }),
+    madeCall(2, 1, { by: byPolicy('earlier', 1), trainable: 'other-model' }),
+  ];
+  const groups = [{ step: 1, group: 0, members: [madeEpisode(0, calls, [])] }];
+  const versions = new Map([
+    ['learner', 12],
+    ['other', 9],
+  ]);
+  expect(olderBy(versions, groups)).toBe(1);
+  expect(olderBy(new Map([...versions, ['other', 12]]), groups)).toBe(3);
 });

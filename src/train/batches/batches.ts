@@ -3,12 +3,13 @@
  *
  * Step s is asked for once s − 1 − `maxStaleness` steps are learned. Synchronous learning (0, one part, as asked), learning
  * that is stale by k, stream-by-minibatch (several parts) and partial rollouts under new weights (as they end, some extra)
- * are settings, and the loop that learns is the same.
+ * are settings, and the loop that learns is the same. A run that goes on asks again for the groups that were under way.
  *
  * Sources: AReaL (2505.24298) for interruptible rollouts and bounded staleness; slime and verl for over-asking.
  */
 
 import type { Group } from '../../core/episode.ts';
+import { throwIfCancelled } from '../../core/signals/cancelled.ts';
 import { type Begun, Ended } from './ended.ts';
 import { olderBy } from './staleness.ts';
 
@@ -32,17 +33,30 @@ export interface Ask {
   readonly wanted: number;
   /** What earlier rounds of the step played. */
   readonly groups: readonly Group[];
+  /** Numbers of those of its groups that are to be played. Absent: all. */
+  readonly only?: readonly number[];
+}
+
+/** A step that was asked for, as far as its groups are still to be learned from: what a checkpoint keeps of it. */
+export interface AskedAhead {
+  readonly step: number;
+  /** Groups that it asked for. */
+  readonly wanted: number;
+  /** Groups that it learns from, whoever asked for them. */
+  readonly planned: number;
+  /** Numbers of those that it asked for and nobody has learned from yet. */
+  readonly groups: readonly number[];
 }
 
 export interface Actor {
-  /** Of the weights that act now. */
-  readonly version: number;
+  /** Of the weights of each learner that act now, by its name among the players. */
+  readonly versions: ReadonlyMap<string, number>;
   /** Begins to play groups. None: the step has all that it asks for. */
   play(ask: Ask, signal: AbortSignal): Promise<readonly Begun[]>;
   /** Plays a group once more, under the same keys. */
   again(group: Group, signal: AbortSignal): Promise<Group>;
-  /** The learner's weights act from now on. Their version. */
-  publish(): Promise<number>;
+  /** The learners' weights act from now on. */
+  publish(): Promise<void>;
 }
 
 export interface Batch {
@@ -53,21 +67,26 @@ export interface Batch {
   /** No other part of the step follows. */
   readonly last: boolean;
   readonly groups: readonly Group[];
-  /** The learner's version less that of the oldest completion that is trained on. */
+  /** Versions by which the oldest completion that is trained on is behind its learner. */
   readonly staleness: number;
   /** Groups that had become too stale, and were asked for again, since the batch before. */
   readonly dropped: number;
 }
 
 export interface Batches {
-  /** What is learned from next. */
+  /** What is learned from next. @throws TurnwiseError `cancelled` where `signal` is aborted, and what ends a run */
   next(signal: AbortSignal): Promise<Batch>;
   /** It was learned from. After the last part of a step the new weights act. */
   learned(batch: Batch): Promise<void>;
   /** Episodes that are under way, or whose group was not handed over yet. */
   readonly underWay: number;
-  /** Ends what is under way. */
-  close(): void;
+  /**
+   * After a step, where groups are learned from as they end: those that a run that goes on from here plays again. Undefined where
+   * a step learns from its own: the steps that follow are asked for whole.
+   */
+  readonly ahead: readonly AskedAhead[] | undefined;
+  /** Ends what is under way. Resolves when it has ended. */
+  close(): Promise<void>;
 }
 
 export interface BatchesOptions extends BatchSettings {
@@ -76,6 +95,8 @@ export interface BatchesOptions extends BatchSettings {
   groups(step: number): number;
   /** Steps learned before. */
   readonly step: number;
+  /** Groups that were under way after them. */
+  readonly ahead?: readonly AskedAhead[] | undefined;
   /** The last step, as far as is known now: what lies beyond is not asked for. */
   last(): number;
 }
@@ -88,7 +109,7 @@ export interface BatchesOptions extends BatchSettings {
  *   await learn(batch.groups);
  *   await source.learned(batch);
  * }
- * source.close();
+ * await source.close();
  */
 export function batches(options: BatchesOptions): Batches {
   const { actor, maxStaleness, parts, order, extra } = options;
@@ -97,12 +118,16 @@ export function batches(options: BatchesOptions): Batches {
   const underWay = new Ended();
   let learned = options.step;
   let asked = options.step;
+  let before = options.ahead ?? [];
+  /** Those of a run that goes on are among the groups of `before`. */
+  let spare = order === 'ended' && before.length === 0 ? extra : 0;
   let part = 0;
   let round = 0;
   /** Of the present step, as far as they were handed over. */
   let given: Group[] = [];
   let planned = 0;
-  const plannedOf = new Map<number, number>();
+  /** Of each step that was asked for, until it is learned and none of its groups is under way. */
+  const plans = new Map<number, Pick<AskedAhead, 'wanted' | 'planned'>>();
 
   /** Aborted with `signal` or at the end; one for all steps of a run, since each would leave a reference in the run's signal. */
   const untilClosed = (signal: AbortSignal): AbortSignal => {
@@ -116,24 +141,32 @@ export function batches(options: BatchesOptions): Batches {
     return begun.length;
   };
 
-  /** Ask as far ahead as is allowed. */
+  /** Ask for what was under way before, and as far ahead as is allowed. */
   const askAhead = async (signal: AbortSignal): Promise<void> => {
+    for (const { step, wanted, planned, groups } of before) {
+      asked = Math.max(asked, step);
+      await play({ step, round: 0, wanted, groups: [], only: groups }, signal);
+      plans.set(step, { wanted, planned });
+    }
+    before = [];
     // The step that is next is asked for even where the plan has meanwhile shrunk.
     const end = Math.max(learned + 1, Math.min(options.last(), learned + 1 + maxStaleness));
     while (asked < end) {
       asked++;
-      const ahead = asked === options.step + 1 && order === 'ended' ? extra : 0;
-      const ask = { step: asked, round: 0, wanted: options.groups(asked) + ahead, groups: [] };
-      plannedOf.set(asked, Math.max(0, (await play(ask, signal)) - ahead));
+      const wanted = options.groups(asked) + spare;
+      const begun = await play({ step: asked, round: 0, wanted, groups: [] }, signal);
+      plans.set(asked, { wanted, planned: Math.max(0, begun - spare) });
+      spare = 0;
     }
   };
 
   return {
     async next(signal) {
+      throwIfCancelled(signal);
       await askAhead(signal);
       const step = learned + 1;
       if (part === 0) {
-        planned = plannedOf.get(step)!;
+        planned = plans.get(step)!.planned;
         round = 0;
         given = [];
       }
@@ -144,8 +177,9 @@ export function batches(options: BatchesOptions): Batches {
       let dropped = 0;
       while (planned > 0) {
         if (groups.length >= size && !(last && order === 'asked')) break;
-        const isEmpty = order === 'asked' ? !underWay.has(step) : underWay.isEmpty;
-        if (isEmpty) {
+        // Groups that are learned from as they end come in one round.
+        if (order === 'ended' && underWay.isEmpty) break;
+        if (order === 'asked' && !underWay.has(step)) {
           const missing = Math.max(0, size - groups.length);
           const ask = { step, round: ++round, wanted: missing, groups: [...given, ...groups] };
           if ((await play(ask, signal)) === 0) break;
@@ -153,28 +187,36 @@ export function batches(options: BatchesOptions): Batches {
         }
         // A step that learns from its own groups was asked for early enough.
         const group = order === 'asked' ? await underWay.firstOf(step) : await underWay.firstEnded();
-        if (order === 'asked' || olderBy(actor.version, [group]) <= maxStaleness) {
+        if (order === 'asked' || olderBy(actor.versions, [group]) <= maxStaleness) {
           groups.push(group);
           continue;
         }
         dropped++;
         const ended = actor.again(group, untilClosed(signal));
-        underWay.add(step, { episodes: group.members.length, ended });
+        underWay.add(group.step, { group: group.group, episodes: group.members.length, ended });
       }
       given.push(...groups);
-      const staleness = olderBy(actor.version, groups);
+      const staleness = olderBy(actor.versions, groups);
       return { step, part, last, groups, staleness, dropped };
     },
     async learned({ last }) {
       part++;
       if (!last) return;
-      plannedOf.delete(++learned);
+      learned++;
       part = 0;
+      for (const step of plans.keys()) if (step <= learned && !underWay.has(step)) plans.delete(step);
       await actor.publish();
     },
     get underWay() {
       return underWay.episodes;
     },
-    close: () => closing.abort(),
+    get ahead() {
+      if (order === 'asked') return undefined;
+      return [...plans].map(([step, plan]) => ({ step, ...plan, groups: underWay.groupsOf(step) }));
+    },
+    close: async () => {
+      closing.abort();
+      await underWay.settled();
+    },
   };
 }

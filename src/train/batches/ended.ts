@@ -4,6 +4,8 @@ import type { Group } from '../../core/episode.ts';
 
 /** A group that is being played. */
 export interface Begun {
+  /** Its number in the step that asked for it. */
+  readonly group: number;
   readonly episodes: number;
   /** Settles when all of them have ended. */
   readonly ended: Promise<Group>;
@@ -33,6 +35,11 @@ export class Ended {
     return false;
   }
 
+  /** The numbers of the step's groups that were not taken. */
+  groupsOf(step: number): number[] {
+    return [...this.#underWay].flatMap((entry) => (entry.step === step ? [entry.group] : []));
+  }
+
   /** @param step that asked for it */
   add(step: number, group: Begun): void {
     const entry = { step, ...group };
@@ -60,6 +67,11 @@ export class Ended {
       });
     }
     return this.#take(this.#done[0]!);
+  }
+
+  /** Resolves when all of them have ended, however that went. */
+  async settled(): Promise<void> {
+    await Promise.allSettled([...this.#underWay].map(({ ended }) => ended));
   }
 
   async #take(entry: Entry): Promise<Group> {

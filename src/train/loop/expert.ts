@@ -13,17 +13,20 @@ import { type Learner, playOptions } from '../kit/learner.ts';
 /**
  * An expert's episode of each group's task, from the same start, where it came to a proper end. Its actions count as sampled,
  * since they are learned from. These episodes are demonstrations, and are not counted among those that the policy played.
+ *
+ * @throws TurnwiseError `cancelled` where `signal`, the run's, is aborted
  */
 export async function playExpert(
   learner: Learner,
   groups: readonly RoleGroup[],
+  signal: AbortSignal,
 ): Promise<ReadonlyMap<string, Trajectory>> {
   const { world, renderer } = learner;
   const requests = groups.map(({ group: { step, group }, members }) => {
     const { key, task } = members[0]!.episode;
     return { step, group, split: key.split, index: key.task as number, task, members: 1 };
   });
-  const options = playOptions(learner, new AbortController().signal);
+  const options = playOptions(learner, signal);
   const turns = demonstratedRules(learner.turns, { seed: learner.config.seed, usual: options.maxTurns });
   const played = await collectGroups(requests, {
     ...options,

@@ -17,13 +17,14 @@ export async function learnPlayers(
   groups: readonly RoleGroup[],
   moment: Moment,
   memory: Pick<Memory, 'credit' | 'recipe' | 'players'>,
+  signal: AbortSignal,
 ): Promise<Update> {
   const { others, config } = learner;
   if (config.prompts.alone) return unlearned(memory);
-  let update = await learnStep(learner, ofPlayer(learner, groups), moment, memory);
+  let update = await learnStep(learner, ofPlayer(learner, groups), moment, memory, signal);
   for (const other of others) {
     const own = memory.players?.[other.player] ?? { credit: {}, recipe: other.recipe.start?.([]) ?? {} };
-    const next = await learnStep(other, ofPlayer(other, groups), moment, own);
+    const next = await learnStep(other, ofPlayer(other, groups), moment, own, signal);
     update = together(update, next, other.player);
   }
   return update;

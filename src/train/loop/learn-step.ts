@@ -67,16 +67,17 @@ export interface Update {
   readonly why?: string;
 }
 
-/** @param played those in the baseline, with their choices */
+/** @param played those in the baseline, with their choices @param signal of the run */
 export async function learnStep(
   learner: Learner,
   played: readonly RoleGroup[],
   moment: Moment,
   { credit, recipe: memory }: PlayerMemory,
+  signal: AbortSignal,
 ): Promise<Update> {
   const { config, recipe } = learner;
   const { groups, metrics: ofGuidance } = await strippedGroups(learner, played);
-  const trainer = new StepTrainer(learner, moment, credit, groups);
+  const trainer = new StepTrainer(learner, moment, credit, groups, signal);
   const learn = recipe.learn ?? policyGradient;
   const at = { step: moment.step + 1, part: moment.part ?? 0, planned: moment.planned, memory };
   const learned = await askRecipe(recipe.name, () => learn(config)(trainer, groupsInLoss(groups), at));

@@ -6,6 +6,7 @@
 
 import type { Group, StepCredit } from '../../core/episode.ts';
 import { TurnwiseError } from '../../core/errors.ts';
+import { throwIfCancelled } from '../../core/signals/cancelled.ts';
 import { constantShare, countMembers } from '../../curation/usable.ts';
 import { failuresOf } from '../../rollout/collect.ts';
 import { batches } from '../batches/batches.ts';
@@ -88,6 +89,10 @@ export async function train(
       return result;
     });
   let state = start;
+  const keep = async (): Promise<void> => {
+    throwIfCancelled(io.signal);
+    await io.checkpoint(state.step, state);
+  };
   let learningSeconds = spentSeconds;
   const spent = (): Spend => ({
     episodes: state.episodes,
@@ -119,7 +124,7 @@ export async function train(
       ...{ type: 'phase', phase: 'train', steps: config.steps },
       ...(config.prompts.alone && { still: true }),
     });
-    await io.checkpoint(0, state);
+    await keep();
   }
 
   const budget = () => ({ step: state.step, ...spent() });
@@ -131,6 +136,7 @@ export async function train(
       ...config.batches,
       groups: (step: number) => at(step).config.rollout.tasks,
       step: state.step,
+      ahead: state.ahead,
     },
     last: () => plannedSteps(config, budget()),
   });
@@ -139,130 +145,135 @@ export async function train(
   const logged = new Set<string>();
   let failing = 0;
   const idle = idleWatch(learner.recipe.idle);
-  while (spentShare(config, budget()) < 1) {
-    const { step, memory } = state;
-    const own = at(step + 1);
-    for (const event of stageBegun(config, step + 1, state.stages?.ends)) io.event(event);
-    const planned = plannedSteps(config, budget());
-    const scoredBefore = learner.scoredTokens();
-    const stepBegan = io.now();
-    const playedBefore = seconds.rollout;
-    await learner.seats?.before(step + 1);
-    // 1. In one part or several: act and curate, then credit and learn. After the last part the new weights act.
-    const parts: LearnedPart[] = [];
-    let learned: Pick<Memory, 'credit' | 'recipe' | 'players'> = memory;
-    do {
-      const { batch, curated } = await timed('rollout', async () => {
-        const batch = await source.next(io.signal);
-        return { batch, curated: await actor.curate(batch) };
+  try {
+    while (spentShare(config, budget()) < 1) {
+      const { step, memory } = state;
+      const own = at(step + 1);
+      for (const event of stageBegun(config, step + 1, state.stages?.ends)) io.event(event);
+      const planned = plannedSteps(config, budget());
+      const scoredBefore = learner.scoredTokens();
+      const stepBegan = io.now();
+      const playedBefore = seconds.rollout;
+      await learner.seats?.before(step + 1);
+      // 1. In one part or several: act and curate, then credit and learn. After the last part the new weights act.
+      const parts: LearnedPart[] = [];
+      let learned: Pick<Memory, 'credit' | 'recipe' | 'players'> = memory;
+      do {
+        const { batch, curated } = await timed('rollout', async () => {
+          const batch = await source.next(io.signal);
+          return { batch, curated: await actor.curate(batch) };
+        });
+        const moment = { step, part: batch.part, planned };
+        const update = await timed('train', () =>
+          learnPlayers(own, curated.learned, moment, learned, io.signal),
+        );
+        learned = { ...learned, ...update.memory };
+        parts.push({ batch, curated, update });
+        await timed('train', () => source.learned(batch));
+      } while (!parts.at(-1)!.batch.last);
+      throwIfCancelled(io.signal);
+      await learner.seats?.after(step + 1);
+      const { played, groups, usable, update, staleness, dropped } = joinParts(parts);
+
+      // 2. Failures are counted and warned of, and have taught nothing.
+      const roles = learnedRoles(learner, played);
+      const failures = failuresOf(played.flatMap(({ members }) => members));
+      for (const warning of failureWarnings(step + 1, failures)) io.event(warning);
+      const ended = { episodes: countMembers(roles), failed: usable.failedEpisodes, failures };
+      failing = brake(failing, ended, { limit: config.rollout.failureLimit, next: io.goOn });
+      if (!own.config.prompts.alone)
+        for (const warning of updateWarnings(step + 1, update, usable.groups, staleness)) io.event(warning);
+
+      // 3. Remember, watch, report, keep.
+      const { credited } = update;
+      const learnedFrom = credited ? withCredit(groups, credited, step + 1) : groups;
+      const told = await timed('train', () =>
+        tellPrompts(own, learnedFrom, memory.prompts, step + 1, io.signal, logged),
+      );
+      for (const event of told.events) io.event(event);
+      instruction.text = prompts.best(told.memory);
+      const next = {
+        ...update.memory,
+        ...remembered(own, learnedFrom, memory, step + 1),
+        prompts: told.memory,
+      };
+      const kept = keptKeys(update.keep, next);
+      learner.archive.keepOnly(kept);
+      const counts = rolloutMetrics(played, roles);
+      const { underWay, ahead } = source;
+      state = {
+        ...state,
+        step: step + 1,
+        memory: next,
+        underWay,
+        ...(ahead && { ahead }),
+        instruction: instruction.text,
+        tokens: {
+          sampled: state.tokens.sampled + counts['tokens/sampled']!,
+          trained: state.tokens.trained + update.trainedTokens,
+          forward: state.tokens.forward + counts['tokens/forward']!,
+          scored: state.tokens.scored + learner.scoredTokens() - scoredBefore,
+        },
+        episodes: state.episodes + counts['episodes/total']!,
+        turns: state.turns + counts['turns/total']!,
+      };
+      const rolloutSeconds = seconds.rollout - playedBefore;
+      const stepSeconds = io.now() - stepBegan;
+      const trainSeconds = stepSeconds - rolloutSeconds;
+      learningSeconds += stepSeconds;
+      const last = spentShare(config, budget()) >= 1;
+      const now = { step: step + 1, last, groups: learnedFrom, spent: spent(), signal: io.signal };
+      const seen = await timed('evaluate', () => lookAll(probes, watched, now, state.probes));
+      state = { ...state, probes: seen.states };
+      const constant = constantShare(usable.groups);
+      const metrics: Metrics = {
+        ...counts,
+        ...(constant !== undefined && { 'groups/constant_share': constant }),
+        'groups/dropped': usable.droppedGroups,
+        'episodes/failed': usable.failedEpisodes,
+        ...(!isSynchronous(config) && {
+          'policy/staleness': staleness,
+          'groups/stale': dropped,
+          'episodes/under_way': state.underWay,
+        }),
+        ...update.metrics,
+        ...taskMetrics(own, next.tasks, step + 1),
+        ...told.metrics,
+        ...seen.metrics,
+        'time/rollout_s': rolloutSeconds,
+        'time/train_s': trainSeconds,
+        'time/step_s': stepSeconds,
+        'speed/sample_tokens_per_s': counts['tokens/forward']! / Math.max(rolloutSeconds, 1e-9),
+        'speed/train_tokens_per_s': update.trainedTokens / trainSeconds,
+      };
+      const legal = legalActs(learner, io.signal);
+      const hardly = await diagnosisWarning(step + 1, roles, metrics, credited, own.config, legal);
+      for (const warning of hardly) io.event(warning);
+      for (const warning of idle(step + 1, metrics, last)) io.event(warning);
+      for (const warning of unmeasuredStage(config, state.stages?.ends, step + 1, metrics)) io.event(warning);
+      io.event({
+        type: 'step',
+        step: step + 1,
+        steps: plannedSteps(config, budget()),
+        metrics,
+        spent: spent(),
       });
-      const moment = { step, part: batch.part, planned };
-      const update = await timed('train', () => learnPlayers(own, curated.learned, moment, learned));
-      learned = { ...learned, ...update.memory };
-      parts.push({ batch, curated, update });
-      await timed('train', () => source.learned(batch));
-    } while (!parts.at(-1)!.batch.last);
-    await learner.seats?.after(step + 1);
-    const { played, groups, usable, update, staleness, dropped } = joinParts(parts);
-
-    // 2. Failures are counted and warned of, and have taught nothing.
-    const roles = learnedRoles(learner, played);
-    const failures = failuresOf(played.flatMap(({ members }) => members));
-    for (const warning of failureWarnings(step + 1, failures)) io.event(warning);
-    const ended = { episodes: countMembers(roles), failed: usable.failedEpisodes, failures };
-    failing = brake(failing, ended, { limit: config.rollout.failureLimit, next: io.goOn });
-    if (!own.config.prompts.alone)
-      for (const warning of updateWarnings(step + 1, update, usable.groups, staleness)) io.event(warning);
-
-    // 3. Remember, watch, report, keep.
-    const { credited } = update;
-    const learnedFrom = credited ? withCredit(groups, credited, step + 1) : groups;
-    const told = await timed('train', () =>
-      tellPrompts(own, learnedFrom, memory.prompts, step + 1, io.signal, logged),
-    );
-    for (const event of told.events) io.event(event);
-    instruction.text = prompts.best(told.memory);
-    const next = {
-      ...update.memory,
-      ...remembered(own, learnedFrom, memory, step + 1),
-      prompts: told.memory,
-    };
-    const kept = keptKeys(update.keep, next);
-    learner.archive.keepOnly(kept);
-    const counts = rolloutMetrics(played, roles);
-    state = {
-      ...state,
-      step: step + 1,
-      memory: next,
-      underWay: source.underWay,
-      instruction: instruction.text,
-      tokens: {
-        sampled: state.tokens.sampled + counts['tokens/sampled']!,
-        trained: state.tokens.trained + update.trainedTokens,
-        forward: state.tokens.forward + counts['tokens/forward']!,
-        scored: state.tokens.scored + learner.scoredTokens() - scoredBefore,
-      },
-      episodes: state.episodes + counts['episodes/total']!,
-      turns: state.turns + counts['turns/total']!,
-    };
-    const rolloutSeconds = seconds.rollout - playedBefore;
-    const stepSeconds = io.now() - stepBegan;
-    const trainSeconds = stepSeconds - rolloutSeconds;
-    learningSeconds += stepSeconds;
-    const last = spentShare(config, budget()) >= 1;
-    const now = { step: step + 1, last, groups: learnedFrom, spent: spent(), signal: io.signal };
-    const seen = await timed('evaluate', () => lookAll(probes, watched, now, state.probes));
-    state = { ...state, probes: seen.states };
-    const constant = constantShare(usable.groups);
-    const metrics: Metrics = {
-      ...counts,
-      ...(constant !== undefined && { 'groups/constant_share': constant }),
-      'groups/dropped': usable.droppedGroups,
-      'episodes/failed': usable.failedEpisodes,
-      ...(!isSynchronous(config) && {
-        'policy/staleness': staleness,
-        'groups/stale': dropped,
-        'episodes/under_way': state.underWay,
-      }),
-      ...update.metrics,
-      ...taskMetrics(own, next.tasks, step + 1),
-      ...told.metrics,
-      ...seen.metrics,
-      'time/rollout_s': rolloutSeconds,
-      'time/train_s': trainSeconds,
-      'time/step_s': stepSeconds,
-      'speed/sample_tokens_per_s': counts['tokens/forward']! / Math.max(rolloutSeconds, 1e-9),
-      'speed/train_tokens_per_s': update.trainedTokens / trainSeconds,
-    };
-    const legal = legalActs(learner, io.signal);
-    const hardly = await diagnosisWarning(step + 1, roles, metrics, credited, own.config, legal);
-    for (const warning of hardly) io.event(warning);
-    for (const warning of idle(step + 1, metrics, last)) io.event(warning);
-    for (const warning of unmeasuredStage(config, state.stages?.ends, step + 1, metrics)) io.event(warning);
-    io.event({
-      type: 'step',
-      step: step + 1,
-      steps: plannedSteps(config, budget()),
-      metrics,
-      spent: spent(),
-    });
-    for (const event of seen.events) io.event(event);
-    const stages = stageProgress(config, state.stages, step + 1, measuredIn(metrics, seen.events));
-    state = { ...state, ...(stages && { stages }) };
-    const isLogged = config.rolloutLog > 0 && (step % config.rolloutLog === 0 || last);
-    if (groups.length > 0 && (kept.length > 0 || isLogged)) {
-      const credit = credited && stepCredit(own.config, creditStates(learner, memory), learner.catalogue);
-      await io.rollouts(step + 1, learnedFrom, credit);
+      for (const event of seen.events) io.event(event);
+      const stages = stageProgress(config, state.stages, step + 1, measuredIn(metrics, seen.events));
+      state = { ...state, ...(stages && { stages }) };
+      const isLogged = config.rolloutLog > 0 && (step % config.rolloutLog === 0 || last);
+      if (groups.length > 0 && (kept.length > 0 || isLogged)) {
+        const credit = credited && stepCredit(own.config, creditStates(learner, memory), learner.catalogue);
+        await io.rollouts(step + 1, learnedFrom, credit);
+      }
+      const stopping = io.stopRequested();
+      if (last || stopping || (step + 1) % config.checkpoint.every === 0) await keep();
+      if (stopping && !last)
+        throw new TurnwiseError('cancelled', { what: `The run was asked to stop after step ${step + 1}` });
     }
-    const stopping = io.stopRequested();
-    if (last || stopping || (step + 1) % config.checkpoint.every === 0) await io.checkpoint(step + 1, state);
-    if (stopping && !last) {
-      source.close();
-      throw new TurnwiseError('cancelled', { what: `The run was asked to stop after step ${step + 1}` });
-    }
+  } finally {
+    await source.close();
   }
-
-  source.close();
   // Without a step nothing has changed since the evaluation before.
   const before = state.before!;
   const after = state.step === 0 ? before : await measure('after', state.step);

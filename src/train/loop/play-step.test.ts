@@ -19,6 +19,8 @@ function learnerOf(settings: TrainSettings, outcomes: (group: number) => number[
   });
   return {
     config,
+    player: 'learner',
+    others: [],
     tasks: openTasks(config.tasks),
     turns: openTurns(config.turns),
     curations: openCurations(config.curation),
@@ -163,4 +165,37 @@ test('agents exchange roles every so many steps, and have no names where they ne
   expect(seen).toEqual([own, own, exchanged, exchanged, own, undefined]);
   // Evaluations have everyone in the first role.
   expect(playOptions(learner(2), signal).names).toEqual(own);
+});
+
+test('of a step that is asked for again, the groups that are named are played, with the tasks that they had', async () => {
+  const learner = learnerOf({ rollout: { tasks: 4 }, batches: { order: 'ended' } }, () => [1, 0]);
+  const actor = stepActor(
+    learner,
+    () => initialMemory(learner),
+    () => {},
+  );
+  const ask = { step: 3, round: 0, wanted: 4, groups: [] };
+  const tasksOf = async (only?: readonly number[]): Promise<unknown[]> => {
+    const begun = await actor.play({ ...ask, ...(only && { only }) }, signal);
+    const groups = await Promise.all(begun.map(({ ended }) => ended));
+    return groups.map(({ group, members }, index) => [begun[index]!.group, group, members[0]!.key.task]);
+  };
+  const all = await tasksOf();
+  expect(all).toHaveLength(4);
+  expect(await tasksOf([3, 1])).toEqual([all[1], all[3]]);
+  expect(await tasksOf([])).toEqual([]);
+});
+
+test('the weights of each learner have versions of their own', () => {
+  const first = learnerOf({}, () => [1]);
+  const second = { ...first, player: 'second', engine: { ...first.engine, version: 3 } };
+  const actor = stepActor(
+    { ...first, others: [second] },
+    () => initialMemory(first),
+    () => {},
+  );
+  expect([...actor.versions]).toEqual([
+    ['learner', 1],
+    ['second', 3],
+  ]);
 });

@@ -17,7 +17,7 @@ import type { Actor, Batch } from '../batches/batches.ts';
 import type { Begun } from '../batches/ended.ts';
 import { limited } from '../batches/limited.ts';
 import { isSynchronous } from '../config/batch-settings.ts';
-import { type Learner, playOptions, playsEpisodes } from '../kit/learner.ts';
+import { type Learner, learnersOf, playOptions, playsEpisodes } from '../kit/learner.ts';
 import { placeValues } from '../kit/place-values.ts';
 import { playedBy } from '../kit/seats.ts';
 import { staged } from '../kit/staged.ts';
@@ -46,7 +46,7 @@ export function stepActor(
   onEpisode: (done: number, total: number) => void,
   at: (step: number) => Learner = staged(learner),
 ): StepActor {
-  const { config, archive, engine, seats } = learner;
+  const { config, archive, seats } = learner;
   const wayOf = oncePer(playOf);
   const synchronous = isSynchronous(config);
   const gate = synchronous ? undefined : limited(config.rollout.concurrency);
@@ -74,10 +74,10 @@ export function stepActor(
     return chosen;
   };
   return {
-    get version() {
-      return engine.version;
+    get versions() {
+      return new Map(learnersOf(learner).map(({ player, engine }) => [player, engine.version]));
     },
-    play: async ({ step, round, wanted, groups }, signal) => {
+    play: async ({ step, round, wanted, groups, only }, signal) => {
       if (!playsEpisodes(learner)) return [];
       const own = at(step);
       const { tasks } = own;
@@ -104,7 +104,8 @@ export function stepActor(
         throw badDefinition(tasks.subject, 'never gives no groups', requests, 'an end');
       steps.set(step, { round, first: groups.length, groups: [] });
       const promptOf = own.config.prompts.name === 'none' ? undefined : promptsOf(own, step, memory());
-      const asked = await groupsToPlay(own, requests, step, groups.length, promptOf);
+      const all = await groupsToPlay(own, requests, step, groups.length, promptOf);
+      const asked = only ? all.filter(({ group }) => only.includes(group)) : all;
       const options = optionsOf(own, step, memory(), { signal, onEpisode });
       const { order, parts } = config.batches;
       if (order === 'asked' && parts === 1) return eachOf(asked, play(asked, gated(options, gate)));
@@ -114,13 +115,12 @@ export function stepActor(
           requestOf.set(group!, again);
           return group!;
         };
-        return { episodes: request.members, ended: again() };
+        return { group: request.group, episodes: request.members, ended: again() };
       });
     },
     again: (group) => requestOf.get(group)!(),
     publish: async () => {
-      for (const other of learner.others) await other.engine.publish();
-      return engine.publish();
+      for (const { engine } of learnersOf(learner)) await engine.publish();
     },
     curate: async ({ step, last: isLast, groups }) => {
       const chosen = await curated(step, groups);
@@ -150,7 +150,7 @@ function isEqual(a: readonly Group[], b: readonly Group[]): boolean {
 /** Of groups that are played together, each. */
 function eachOf(asked: readonly GroupToPlay[], played: Promise<readonly Group[]>): Begun[] {
   const groupAt = async (index: number): Promise<Group> => (await played)[index]!;
-  return asked.map(({ members }, index) => ({ episodes: members, ended: groupAt(index) }));
+  return asked.map(({ group, members }, index) => ({ group, episodes: members, ended: groupAt(index) }));
 }
 
 /** The same play, with so many episodes under way at once in all. */

@@ -1,6 +1,7 @@
 /** How far a run has come: what a checkpoint keeps, besides weights. */
 
 import type { Json } from '../../core/json/json.ts';
+import type { AskedAhead } from '../batches/batches.ts';
 import type { Evaluations } from './events.ts';
 import type { Memory } from './learn-step.ts';
 import type { StageProgress } from './stage-progress.ts';
@@ -16,6 +17,8 @@ export interface TrainState {
   readonly probes: Readonly<Record<string, Json>>;
   /** Episodes under way, of steps that are played ahead: a run that goes on from here plays them again under their keys. */
   readonly underWay: number;
+  /** Which groups these are, where they are learned from as they end; absent where each step learns from its own. */
+  readonly ahead?: readonly AskedAhead[];
   /** What evaluations, and whoever plays the checkpoint, have the policy read: the best prompt. */
   readonly instruction: string;
   readonly before: Evaluations | null;

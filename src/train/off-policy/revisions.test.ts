@@ -90,6 +90,20 @@ describe('a revision', () => {
     expect(text(ids_T.filter((_, token) => mask_T[token] === 1))).toBe('oh c <end> d <end> e <end>');
   });
 
+  test('with words the act is none of what it was chosen among, and without them it is', () => {
+    const choices = [Int32Array.from(better.calls[2]!.ids)];
+    const chosen = {
+      ...better,
+      turns: better.turns.map((turn) => ({
+        ...turn,
+        calls: turn.calls.map((call) => ({ ...call, choices })),
+      })),
+    };
+    const noticing = (said: string) => revisionOf({ ...splice, better: chosen }, renderer, said).calls[4]!;
+    expect(noticing('oh').choices).toBeUndefined();
+    expect(noticing('').choices).toBe(choices);
+  });
+
   test('without words the good act follows at once, as it was sampled', () => {
     const { calls, turns } = revisionOf(splice, renderer);
     expect(calls.map(({ trainable }) => trainable === true)).toEqual([

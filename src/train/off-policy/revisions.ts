@@ -132,11 +132,13 @@ function messagesAfter({ turns, episode, role }: Trajectory, turn: number): read
   return (next && actOf(next)?.messages) ?? episode.closing?.[role] ?? [];
 }
 
-/** The act with words before it, token for token. */
+/** The act with words before it, token for token. With these it is none of what it was chosen among. */
 function withWords(act: Call, said: string, { completionIds, stopIds }: Renderer): Call {
   const words = completionIds(said).filter((id) => !stopIds.includes(id));
+  if (words.length === 0) return act;
+  const { choices: _, top: __, entropy: ___, ...own } = act;
   return {
-    ...act,
+    ...own,
     ids: Int32Array.of(...words, ...act.ids),
     text: `${said}${act.text}`,
     logprobs: new Float32Array(words.length + act.ids.length),

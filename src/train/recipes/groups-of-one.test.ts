@@ -1,25 +1,47 @@
-import { expect, test } from 'vitest';
+import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { resolveConfig } from '../config/resolve.ts';
-import { readBy } from '../config/run-schema.ts';
+import { needsOf } from '../fit/fit.ts';
+import type { Recipe } from './recipe.ts';
 import { recipes } from './recipes.ts';
 
-/** Methods that take their baseline from the whole batch, from a critic or from a teacher. */
-const compareNoGroups = ['reinforce', 'reinforce++', 'gae', 'turn-gae', 'bi-level-gae', 'teacher-kl'];
+/** Those to which an episode says nothing without others of its task: everything else learns from a group of one. */
+const compareGroups = [
+  // The outcome against those of the group.
+  ...['rloo', 'grpo', 'dr-grpo', 'dapo', 'gspo', 'cispo', 'reinforce++-baseline', 'epo', 'simpletir'],
+  ...['clip-cov', 'kl-cov', 'tis', 'icepop', 'sequence-mask', 'cory', 'spear-sil', 'sft-rl'],
+  // Turns against turns of the group as well.
+  ...['gigpo', 'hgpo', 'step-grpo', 'igpo', 'matchtir', 'mt-grpo', 'g-ra', 'e-grpo'],
+  // Branches of one tree.
+  ...['earl', 'arpo', 'aepo', 'tree-grpo', 'malt', 'agent-q', 'agent-r', 'refuel'],
+  // Episodes of a task in pairs.
+  ...['dpo', 'rebel'],
+];
 
-test('groups of one are learned from where no group is compared, and dropped where all that is compared are groups', () => {
-  const keepsOne = recipes.filter(
-    (recipe) =>
-      resolveConfig({
-        recipe,
-        environmentOptions: z.strictObject({}),
-        settings: readBy(recipe, { rollout: { group: 1 } }),
-      }).rollout.minimumMembers === 1,
-  );
-  const names = keepsOne.map(({ name }) => name);
-  for (const { name, settings } of recipes) {
-    const method = settings.credit?.method ?? '';
-    if (compareNoGroups.includes(method)) expect(names).toContain(name);
-    if (['rloo', 'grpo', 'dr-grpo'].includes(method)) expect(names).not.toContain(name);
-  }
+const playing = recipes.filter(({ learnsFrom }) => learnsFrom !== 'recorded');
+const configOf = (recipe: Recipe) =>
+  resolveConfig({
+    recipe,
+    environmentOptions: z.strictObject({}),
+    settings: { rollout: { group: 1 }, ...(recipe.learnsFrom === 'either' && { data: '' }) },
+  });
+const dropsAll = (recipe: Recipe): boolean =>
+  needsOf(recipe, configOf(recipe)).some(({ key }) => key === 'rollout.group');
+
+test('every name is that of a recipe', () => {
+  const names = playing.map(({ name }) => name);
+  expect(compareGroups.filter((name) => !names.includes(name))).toEqual([]);
+});
+
+describe.each(playing.map((recipe) => [recipe.name, recipe] as const))('%s', (name, recipe) => {
+  if (compareGroups.includes(name))
+    test('groups of one are refused, since all that is compared are groups', () => {
+      expect(configOf(recipe).rollout.minimumMembers).toBeGreaterThan(1);
+      expect(dropsAll(recipe)).toBe(true);
+    });
+  else
+    test('tasks can be played once, and what is left of a group is learned from', () => {
+      expect(configOf(recipe).rollout.minimumMembers).toBe(1);
+      expect(dropsAll(recipe)).toBe(false);
+    });
 });

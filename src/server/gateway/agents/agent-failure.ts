@@ -6,7 +6,7 @@ import { thrownText, tried } from '../../../core/safe-text.ts';
 import type { StopReason } from '../../../core/stop.ts';
 import { EpisodeEnd } from '../../../rollout/boundary.ts';
 import { ACT } from '../purpose.ts';
-import type { GatewaySession } from '../session.ts';
+import type { GatewaySession } from '../session/session.ts';
 import { answeredAt } from '../transitions.ts';
 
 /** The agent's code could not go on with what the policy said. It counts and is learned from, like any other outcome. */
@@ -38,12 +38,12 @@ export function failureOf(error: unknown, session: GatewaySession): unknown {
   if (TurnwiseError.isInstance(error) && error.code === 'agent-reward') return error;
   // What the agent says of a failed call is only its echo.
   if (session.fault !== undefined) return faultOf(session.fault);
+  // Who names an origin knows better: a broken tool is one, whatever the policy said or was refused before.
+  if (TurnwiseError.isInstance(error) && error.fields.origin !== undefined) return error;
   if (session.stopped !== undefined) return new Stopped(session.stopped, error);
   if (session.overflowed) return new EpisodeEnd('context-overflow', thrownText(error), error);
   if (session.limited) return new EpisodeEnd('turn-limit', thrownText(error), error);
-  // Who names an origin knows better: a broken tool is one, whatever the policy said before.
-  const origin = TurnwiseError.isInstance(error) ? error.fields.origin : undefined;
-  const broken = origin === undefined || origin === 'environment' ? brokenEnd(session) : undefined;
+  const broken = brokenEnd(session);
   return broken ? new InvalidAction(broken, error) : error;
 }
 
@@ -53,13 +53,16 @@ export function faultOf(error: unknown): unknown {
   return new EpisodeEnd('failed:policy', thrownText(error), error);
 }
 
-/** An act that was cut or malformed, and after whose answer the agent asked for no other. */
+/** An act that was cut or malformed, and after whose answer no call came, of whatever model. */
 function brokenEnd(session: GatewaySession): Call | undefined {
-  const acts = session.record().calls.filter(({ purpose }) => purpose === ACT);
-  const latest = Math.max(...acts.map(({ at }) => at));
-  return acts.findLast(
-    (call) => (call.problem !== undefined || call.finish === 'length') && answeredAt(call) >= latest,
-  );
+  return session
+    .record()
+    .calls.findLast(
+      (call) =>
+        call.purpose === ACT &&
+        (call.problem !== undefined || call.finish === 'length') &&
+        answeredAt(call) >= session.askedAt,
+    );
 }
 
 /** The reward that an error names, else 0. */

@@ -2,6 +2,7 @@
 
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Episode, EpisodeKey } from '../../../core/episode.ts';
+import { TurnwiseError } from '../../../core/errors.ts';
 import { type Message, user } from '../../../core/messages.ts';
 import { type AgentDefinition, type AgentEpisode, defineAgent } from '../../../env/agent.ts';
 import { fullContext } from '../../../rollout/context/contexts.ts';
@@ -184,6 +185,14 @@ test('an agent that throws because of a stop has the reward that its error names
     return { reward: 1 };
   }, stopAt(1));
   expect(named).toMatchObject({ stop: 'early-stop', outcome: { agent: 0.25 } });
+});
+
+test('a tool that fails after a stop is a failure', async () => {
+  const { episode } = await play(async (given) => {
+    await chat(given, 'who', 'is').catch(() => {});
+    throw new TurnwiseError('sandbox-lost', { what: 'The database went away', fields: { origin: 'tool' } });
+  }, stopAt(1));
+  expect(episode.stop).toBe('failed:tool');
 });
 
 test('each turn is asked about once, and the last when the agent has come to its end', async () => {

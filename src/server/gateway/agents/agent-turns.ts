@@ -11,8 +11,8 @@ import type { StopReason } from '../../../core/stop.ts';
 import { EpisodeEnd } from '../../../rollout/boundary.ts';
 import type { TurnDecision, TurnRules } from '../../../rollout/turns/turn-control.ts';
 import { badRequest } from '../api-error.ts';
-import type { SessionControl } from '../session.ts';
-import type { SessionRecord } from '../session-record.ts';
+import type { SessionControl } from '../session/session-options.ts';
+import type { SessionRecord } from '../session/session-record.ts';
 import { answeredAt } from '../transitions.ts';
 
 export interface AgentTurnsOptions {

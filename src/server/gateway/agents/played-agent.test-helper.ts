@@ -6,6 +6,7 @@ import { type AgentDefinition, type AgentEpisode, defineAgent } from '../../../e
 import type { PromptRequest } from '../../../policy/policy.ts';
 import { fullContext } from '../../../rollout/context/contexts.ts';
 import { unwatched } from '../../../rollout/watch.ts';
+import type { ChatModel } from '../chat-model.ts';
 import type { Gateway } from '../gateway.ts';
 import { policyModel } from '../policy-model.ts';
 import { rendererOf, scriptedTokens } from '../testing/scripted-policy.ts';
@@ -53,6 +54,8 @@ export async function playAgent(
     readonly turnTimeoutMs?: number;
     readonly contextLength?: number;
     readonly signal?: AbortSignal;
+    /** What the agent may ask besides. */
+    readonly foreign?: readonly ChatModel[];
   } = {},
 ): Promise<Episode> {
   const agent = defineAgent({ name: 'tested', tasks: () => [1], run });
@@ -62,6 +65,7 @@ export async function playAgent(
     gateway,
     model: (_request, { contextLength, sampling }) =>
       policyModel({ policy, renderer, contextLength, sampling }),
+    ...(options.foreign && { foreign: options.foreign }),
   });
   const played = await episode(
     { key, task: 1 },

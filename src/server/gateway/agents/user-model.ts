@@ -12,7 +12,7 @@ import { badRequest } from '../api-error.ts';
 import { readChatCall, requestedSampling } from '../call-request.ts';
 import type { ChatModel, ModelAnswer, ModelRequest } from '../chat-model.ts';
 import type { Gateway } from '../gateway.ts';
-import type { GatewaySession } from '../session.ts';
+import type { GatewaySession } from '../session/session.ts';
 import { SpendMeter } from '../spend.ts';
 import { parseUpstream, upstreamModel } from '../upstream/upstream-model.ts';
 
@@ -54,6 +54,7 @@ export function usersOf(
           messages: said,
           ...(temperature !== undefined && { temperature }),
         });
+        session.came();
         const [choice] = await gateway.call(session.id, call, signal);
         return choice!.message.content;
       };

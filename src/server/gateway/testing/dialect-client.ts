@@ -5,7 +5,8 @@ import { parityLanguage } from '../../../model/testing/parity-data.ts';
 import type { PromptRequest } from '../../../policy/policy.ts';
 import { Gateway, type GatewayOptions } from '../gateway.ts';
 import { type PolicyModelOptions, policyModel } from '../policy-model.ts';
-import type { GatewaySession, SessionOptions } from '../session.ts';
+import type { GatewaySession } from '../session/session.ts';
+import type { SessionOptions } from '../session/session-options.ts';
 import { eventsIn, type SentEvent, wholeOf } from './read-stream.ts';
 import { type ScriptedTokens, scriptedTokens } from './scripted-policy.ts';
 

@@ -3,7 +3,8 @@
 import type { PromptRequest } from '../../../policy/policy.ts';
 import { Gateway, type GatewayOptions } from '../gateway.ts';
 import { policyModel } from '../policy-model.ts';
-import type { GatewaySession, SessionOptions } from '../session.ts';
+import type { GatewaySession } from '../session/session.ts';
+import type { SessionOptions } from '../session/session-options.ts';
 import { rendererOf, type ScriptedTokens, scriptedTokens } from './scripted-policy.ts';
 
 export const renderer = rendererOf(

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { Gateway } from '../gateway.ts';
 import { policyModel } from '../policy-model.ts';
-import type { GatewaySession } from '../session.ts';
+import type { GatewaySession } from '../session/session.ts';
 import { pathsOf } from '../testing/rebuild.ts';
 import { rendererOf, scriptedTokens } from '../testing/scripted-policy.ts';
 import { parseUpstream, type UpstreamOptions, upstreamModel } from './upstream-model.ts';

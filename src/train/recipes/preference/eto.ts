@@ -34,4 +34,6 @@ export const eto = defineRecipe({
   }),
   reads: preference,
   lossOptions: objective.schema,
+  // Episodes are compared with the expert’s, not with each other.
+  settings: { rollout: { minimumMembers: 1 } },
 });

@@ -28,4 +28,6 @@ export const kto = defineRecipe({
   }),
   reads: preference,
   lossOptions: objective.schema,
+  // No group is compared.
+  settings: { rollout: { minimumMembers: 1 } },
 });

@@ -49,5 +49,9 @@ export const archerIql = defineRecipe({
   learn: learnArcherIql,
   reads: actorCritic,
   lossOptions: archerIqlOptions,
-  settings: { data: 'demonstrations', objective: { options: { temperature: 0.2 } } },
+  settings: {
+    data: 'demonstrations',
+    rollout: { minimumMembers: 1 },
+    objective: { options: { temperature: 0.2 } },
+  },
 });

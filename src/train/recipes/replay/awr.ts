@@ -40,7 +40,11 @@ export const awr = defineRecipe({
     { critic: { discount: true }, objective: { valueCoefficient: true } },
   ],
   lossOptions: advantageWeighted.schema,
-  settings: { data: 'demonstrations', objective: { options: { temperature: 0.2 } } },
+  settings: {
+    data: 'demonstrations',
+    rollout: { minimumMembers: 1 },
+    objective: { options: { temperature: 0.2 } },
+  },
 });
 
 async function rowsOf(episodes: readonly Replayed[], config: TrainConfig, { policy }: Trainer) {

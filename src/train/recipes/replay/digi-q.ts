@@ -25,5 +25,5 @@ export const digiQ = defineRecipe({
   learn: learnDigiQ,
   reads: (plays) => [...actorCritic(plays), sampling, { critic: { candidates: true } }],
   lossOptions: digiQOptions,
-  settings: { data: 'demonstrations', critic: { warmupSteps: 20 } },
+  settings: { data: 'demonstrations', rollout: { minimumMembers: 1 }, critic: { warmupSteps: 20 } },
 });

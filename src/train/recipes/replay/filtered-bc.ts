@@ -33,5 +33,5 @@ export const filteredBc = defineRecipe({
   }),
   reads: replayed,
   lossOptions: objective.schema,
-  settings: { data: 'demonstrations' },
+  settings: { data: 'demonstrations', rollout: { minimumMembers: 1 } },
 });

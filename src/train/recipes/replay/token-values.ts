@@ -76,7 +76,7 @@ export const ilql = defineRecipe({
   }),
   reads: (plays) => [...replayed(plays), scaledRewards, { critic: { targetRate: true, strength: true } }],
   lossOptions: ilqlOptions,
-  settings: { data: 'demonstrations', critic: { targetRate: 0.005 } },
+  settings: { data: 'demonstrations', rollout: { minimumMembers: 1 }, critic: { targetRate: 0.005 } },
 });
 
 export const mcReturns = defineRecipe({
@@ -101,5 +101,5 @@ export const mcReturns = defineRecipe({
   }),
   reads: (plays) => [...replayed(plays), scaledRewards, { critic: { strength: true } }],
   lossOptions: returnsOptions,
-  settings: { data: 'demonstrations' },
+  settings: { data: 'demonstrations', rollout: { minimumMembers: 1 } },
 });

@@ -11,5 +11,6 @@ export const mars = defineRecipe({
   source: 'arXiv 2510.15414',
   authors: '384 trajectories a step, KL 0.2, clip 0.2 with dual clip, temperature 0.6',
   needs: { severalRoles: true },
-  settings: { credit: { method: 'mars' } },
+  // Turns are compared over the whole step, not within groups.
+  settings: { rollout: { minimumMembers: 1 }, credit: { method: 'mars' } },
 });

@@ -13,5 +13,6 @@ export const selfPlay = defineRecipe({
   authors:
     'baseline decay 0.95, gamma 1, 128 rollouts, two epochs, constant learning rate 1e-6, no KL, constant-length loss',
   needs: { severalRoles: true },
-  settings: { credit: { method: 'rae' } },
+  // No group is compared.
+  settings: { rollout: { minimumMembers: 1 }, credit: { method: 'rae' } },
 });

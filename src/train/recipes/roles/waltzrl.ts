@@ -11,5 +11,6 @@ export const waltzRl = defineRecipe({
   source: 'arXiv 2510.08240',
   authors: 'alpha 0.65, gamma 0.1, KL 0.01, clip 0.2, one round of feedback',
   needs: { severalRoles: true, roles: ['conversation', 'feedback'] },
-  settings: { credit: { method: 'waltzrl' } },
+  // Turns are compared over the whole step, not within groups.
+  settings: { rollout: { minimumMembers: 1 }, credit: { method: 'waltzrl' } },
 });

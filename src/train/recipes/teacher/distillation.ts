@@ -25,5 +25,5 @@ export const distillation = defineRecipe({
   }),
   reads: (plays) => [...replayed(plays), taught],
   lossOptions: forwardKl.schema,
-  settings: { optimizer: { learningRate: 1e-3 } },
+  settings: { rollout: { minimumMembers: 1 }, optimizer: { learningRate: 1e-3 } },
 });

@@ -10,5 +10,6 @@ export const spaRl = defineRecipe({
   use: 'one score at the end of long episodes, in states that repeat over the run',
   source: 'arXiv 2505.20732',
   authors: 'alpha 1, beta 0.5, a language model as estimator, token-level PPO',
-  settings: { credit: { method: 'spa-rl' } },
+  // The estimator learns from all episodes of the run, and turns are compared over the whole step.
+  settings: { rollout: { minimumMembers: 1 }, credit: { method: 'spa-rl' } },
 });

@@ -1,12 +1,12 @@
 /** A session after its end, or as it stands: what HTTP answers, what is kept, and the episode that it was. */
 
-import type { ByRole, Call, Episode, EpisodeKey, Transition, Untrainable } from '../../core/episode.ts';
-import type { Json } from '../../core/json/json.ts';
-import type { ToolDeclaration } from '../../core/messages.ts';
-import type { StopReason } from '../../core/stop.ts';
-import { AGENT } from '../../env/session.ts';
-import type { ChatModel } from './chat-model.ts';
-import { LEARNER } from './policy-model.ts';
+import type { ByRole, Call, Episode, EpisodeKey, Transition, Untrainable } from '../../../core/episode.ts';
+import type { Json } from '../../../core/json/json.ts';
+import type { ToolDeclaration } from '../../../core/messages.ts';
+import type { StopReason } from '../../../core/stop.ts';
+import { AGENT } from '../../../env/session.ts';
+import type { ChatModel } from '../chat-model.ts';
+import { LEARNER } from '../policy-model.ts';
 
 export interface SessionRecord {
   readonly id: string;

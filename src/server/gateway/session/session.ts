@@ -1,68 +1,40 @@
 /** One episode as the gateway sees it: what was asked, what was answered, and how the calls hang together. */
 
 import { randomBytes, timingSafeEqual } from 'node:crypto';
-import type { Call, Role } from '../../core/episode.ts';
-import { nearest, TurnwiseError } from '../../core/errors.ts';
-import type { Json } from '../../core/json/json.ts';
-import type { Message } from '../../core/messages.ts';
-import type { StopReason } from '../../core/stop.ts';
-import type { StepMetrics } from '../../env/scores/metrics.ts';
-import { untilAborted } from '../guard/until-aborted.ts';
-import { ApiError, badRequest, notFound } from './api-error.ts';
-import { type AnsweredChoice, CallRecorder, type Origin } from './call-recorder.ts';
-import type { CallRequest, TextCall } from './call-request.ts';
-import { CallSampler } from './call-sampler.ts';
-import type { ChatModel } from './chat-model.ts';
-import { type ChatOptions, ChatTurns, isOwn, roleOf, type SessionTurn } from './context/chat-turns.ts';
-import { estimatedTokens, joined, promptOfAll, textPrompt } from './context/prompt-of-call.ts';
-import type { LiveAnswer } from './dialects/coming.ts';
-import type { Reading } from './dialects/dialect.ts';
-import { failed, gone, sessionOver } from './gateway-errors.ts';
-import { Memory } from './memory.ts';
-import { OVERFLOW_CODE } from './policy-model.ts';
-import { ACT } from './purpose.ts';
+import type { Role } from '../../../core/episode.ts';
+import { nearest, TurnwiseError } from '../../../core/errors.ts';
+import type { Message } from '../../../core/messages.ts';
+import type { StopReason } from '../../../core/stop.ts';
+import { untilAborted } from '../../guard/until-aborted.ts';
+import { ApiError, badRequest, notFound } from '../api-error.ts';
+import { type AnsweredChoice, CallRecorder, type Origin } from '../call-recorder.ts';
+import type { CallRequest, TextCall } from '../call-request.ts';
+import { CallSampler } from '../call-sampler.ts';
+import type { ChatModel } from '../chat-model.ts';
+import { ChatTurns, isOwn, roleOf, type SessionTurn } from '../context/chat-turns.ts';
+import { estimatedTokens, joined, promptOfAll, textPrompt } from '../context/prompt-of-call.ts';
+import type { LiveAnswer } from '../dialects/coming.ts';
+import type { Reading } from '../dialects/dialect.ts';
+import { failed, gone, sessionOver } from '../gateway-errors.ts';
+import { Memory } from '../memory.ts';
+import { OVERFLOW_CODE } from '../policy-model.ts';
+import { ACT } from '../purpose.ts';
+import { transitionsOf } from '../transitions.ts';
+import { TurnRewards } from '../turn-rewards.ts';
+import type { SessionEnd, SessionOptions } from './session-options.ts';
 import { countUntrainable, type SessionRecord } from './session-record.ts';
-import { transitionsOf } from './transitions.ts';
-import { TurnRewards } from './turn-rewards.ts';
-
-export interface SessionOptions extends ChatOptions {
-  /** Other models, by the names that clients may ask for. */
-  readonly foreign?: readonly ChatModel[];
-  readonly control?: SessionControl;
-  /** Told of each call when it is answered; the client gets the answer when it has been told. */
-  readonly onCall?: (call: Call) => Promise<void>;
-}
-
-/** Speaks between the calls of a session. */
-export interface SessionControl {
-  /** Why no further call is answered. */
-  readonly stopped: StopReason | undefined;
-  /** A call has come. @throws ApiError where it is not answered */
-  admit(soFar: () => SessionRecord): void;
-  /** Messages that the next act reads after its own; each is given once. */
-  take(): readonly Message[];
-  /** The act that took them came to nothing. */
-  giveBack(said: readonly Message[]): void;
-}
-
-export interface SessionEnd {
-  readonly reward?: number;
-  /** What single roles earned besides. */
-  readonly rewards?: Readonly<Record<Role, number>>;
-  readonly success?: boolean;
-  readonly metrics?: StepMetrics;
-  readonly info?: Json;
-}
 
 export class GatewaySession {
   readonly id: string = `session-${randomBytes(9).toString('base64url')}`;
   readonly key: string = `tw-${randomBytes(24).toString('base64url')}`;
   /** The first failure of a model: not the agent's fault. */
   fault: unknown;
-  /** A call was refused because the context was full. */
+  /** The policy was refused a call because its context was full, and no call came after that. */
   overflowed = false;
   /** A call was refused because there had been too many. */
   limited = false;
+  /** When a call last came, on the clock of the calls, whatever became of it. */
+  askedAt = 0;
   /** When something last happened, by `performance.now()`. */
   lastActiveMs: number = performance.now();
   /** Calls under way, those that are held back included. */
@@ -164,6 +136,12 @@ export class GatewaySession {
     return promptOfAll(placed, call, renderer);
   }
 
+  /** A call comes. Whoever makes one goes on from what became of those before it. */
+  came(): void {
+    this.askedAt = performance.now() - this.#openedMs;
+    this.overflowed = false;
+  }
+
   /**
    * Answer a call and record it. The signal is the client's: it hung up.
    *
@@ -194,7 +172,7 @@ export class GatewaySession {
     } catch (error) {
       control?.giveBack(said);
       if (error instanceof ApiError) {
-        this.overflowed ||= error.parts.code === OVERFLOW_CODE;
+        this.overflowed ||= error.parts.code === OVERFLOW_CODE && isOwn(model, this.#options);
         throw error;
       }
       // The client's schema is to blame, not the model.

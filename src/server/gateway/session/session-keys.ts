@@ -3,8 +3,8 @@
 import { createHash } from 'node:crypto';
 import { createReadStream, existsSync } from 'node:fs';
 import { createInterface } from 'node:readline';
-import type { EpisodeKey } from '../../core/episode.ts';
-import { canonicalJson, type Json } from '../../core/json/json.ts';
+import type { EpisodeKey } from '../../../core/episode.ts';
+import { canonicalJson, type Json } from '../../../core/json/json.ts';
 
 type SessionKey = Pick<EpisodeKey, 'task' | 'group' | 'member'>;
 
