@@ -64,7 +64,7 @@ test('what went against a paper is not recommended, or the row says what was fou
   expect(page).toContain('limits that grow, fall or follow the successes led none of those');
   for (const id of ['scaling-inter', 'annealed']) expect(verdicts.get(id), id).toBe('refuted');
   expect(verdicts.get('percentile')).toBe('of our implementation only');
-  expect(found.get('spear-sil')).toContain('`grpo` with it ended near 0.6 and alone near 0.4');
+  expect(found.get('spear-sil')).toContain('`grpo` with it ended near 0.6 and alone at 0.33 to 0.37');
   expect(verdicts.get('self-imitation')).toBe('reproduced');
   // No lead is shown, and among so many claims none of .05 is excluded either.
   expect(verdicts.get('self-play')).toBe('undecided');
