@@ -18,7 +18,11 @@ export const scalingInter: DefinedTurns = defineTurns({
       .min(1)
       .default([6, 13, 20])
       .describe('Turn limit of each stage, in turns'),
-    every: z.int().min(1).default(100).describe('Steps of a stage; the first has one fewer, as in the released code'),
+    every: z
+      .int()
+      .min(1)
+      .default(100)
+      .describe('Steps of a stage; the first has one fewer, as in the released code'),
   }),
   limit: (_task, { step, options: { limits, every } }) =>
     limits[Math.min(Math.floor(step / every), limits.length - 1)]!,
